@@ -5,6 +5,7 @@
 #include "format.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
