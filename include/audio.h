@@ -16,11 +16,12 @@
  */
 
 /*
- * Fills `bus` (`frames` frames, interleaved, as many channels as `audio_info.channels`).
+ * Fills `bus` (`frames` frames, `bus_channels` of them interleaved).
  * `now_ns` is CLOCK_MONOTONIC at entry. Runs in the driver's real-time thread: it must not wait,
  * allocate, or call the system. `frames` may differ from call to call, and from what was asked.
  */
-typedef void (*audio_render)(void *user, float *bus, uint32_t frames, uint64_t now_ns);
+typedef void (*audio_render)(void *user, float *bus, uint32_t frames, uint32_t bus_channels,
+                             uint64_t now_ns);
 
 struct audio_options {
     const char *device; /* a PortAudio output's name (or a part that only one has), `clock`,

@@ -41,16 +41,27 @@ const char *format_encoding_name(enum encoding encoding);
 int format_container_parse(const char *name, enum container *container);
 int format_encoding_parse(const char *name, enum encoding *encoding);
 
-/* Stored bytes of one sample: 2, 3 or 4. */
-uint32_t format_sample_bytes(enum encoding encoding);
+/* Stored bytes of one sample: 2, 3 or 4. Inline, like the next two: the audio callback uses them.
+ */
+static inline uint32_t format_sample_bytes(enum encoding encoding)
+{
+    return encoding == ENCODING_PCM16 ? 2 : encoding == ENCODING_PCM24 ? 3 : 4;
+}
 
 /* Stored bytes of one frame: one sample for every channel. */
-uint32_t format_frame_bytes(const struct track_format *format);
+static inline uint32_t format_frame_bytes(const struct track_format *format)
+{
+    return format->channels * format_sample_bytes(format->encoding);
+}
+
+/* Whether samples are stored most significant byte first: AIFF and CAF, as this program writes
+ * them. */
+static inline bool format_is_big_endian(const struct track_format *format)
+{
+    return format->container == CONTAINER_AIFF || format->container == CONTAINER_CAF;
+}
 
 /* What one track asks of the drive: rate x channels x stored bytes per sample. */
 uint64_t format_bytes_per_second(const struct track_format *format);
-
-/* Whether samples are stored most significant byte first (AIFF and CAF here). */
-bool format_is_big_endian(const struct track_format *format);
 
 #endif

@@ -137,7 +137,8 @@ struct result {
 /* Zeroed results are valid. Frees what hangs below and zeroes it; takes a zeroed one, twice. */
 void result_fini(struct result *result);
 
-/* Grow a list by one zeroed entry and return it; NULL when memory ends. */
+/* Grow a list by one zeroed entry and return it; NULL when memory ends. The list may move: pointers
+ * to its earlier entries are void afterwards. */
 struct result_volume *result_add_volume(struct result *result, const char *path);
 struct result_cell *result_add_cell(struct result_volume *volume, uint32_t block_bytes);
 struct result_trial *result_add_trial(struct result_cell *cell);

@@ -4,15 +4,7 @@
 
 static const char *const container_names[CONTAINER_COUNT] = {"wav", "rf64", "w64", "aiff", "caf"};
 
-static const struct {
-    const char *name;
-    uint32_t sample_bytes;
-} encodings[ENCODING_COUNT] = {
-    [ENCODING_PCM16] = {"pcm16", 2},
-    [ENCODING_PCM24] = {"pcm24", 3},
-    [ENCODING_PCM32] = {"pcm32", 4},
-    [ENCODING_FLOAT32] = {"float32", 4},
-};
+static const char *const encoding_names[ENCODING_COUNT] = {"pcm16", "pcm24", "pcm32", "float32"};
 
 const char *format_container_name(enum container container)
 {
@@ -21,7 +13,7 @@ const char *format_container_name(enum container container)
 
 const char *format_encoding_name(enum encoding encoding)
 {
-    return encodings[encoding].name;
+    return encoding_names[encoding];
 }
 
 int format_container_parse(const char *name, enum container *container)
@@ -38,7 +30,7 @@ int format_container_parse(const char *name, enum container *container)
 int format_encoding_parse(const char *name, enum encoding *encoding)
 {
     for (int i = 0; i < ENCODING_COUNT; i++) {
-        if (strcmp(name, encodings[i].name) == 0) {
+        if (strcmp(name, encoding_names[i]) == 0) {
             *encoding = (enum encoding)i;
             return 0;
         }
@@ -46,22 +38,7 @@ int format_encoding_parse(const char *name, enum encoding *encoding)
     return -1;
 }
 
-uint32_t format_sample_bytes(enum encoding encoding)
-{
-    return encodings[encoding].sample_bytes;
-}
-
-uint32_t format_frame_bytes(const struct track_format *format)
-{
-    return format->channels * format_sample_bytes(format->encoding);
-}
-
 uint64_t format_bytes_per_second(const struct track_format *format)
 {
     return (uint64_t)format->sample_rate_hz * format_frame_bytes(format);
-}
-
-bool format_is_big_endian(const struct track_format *format)
-{
-    return format->container == CONTAINER_AIFF || format->container == CONTAINER_CAF;
 }

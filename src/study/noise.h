@@ -11,8 +11,8 @@
  * position), so that any byte that comes back can be checked without keeping a copy.
  *
  * `position` counts bytes from the first byte of the first frame (not of the file). Bytes are as
- * stored, in the container's byte order. float32 samples are finite, never denormal and below 1 in
- * magnitude; everything else is free bits.
+ * stored, in the container's byte order. float32 samples are finite, below 1 in magnitude and
+ * never under 2^-63, so that no gain turns them into denormals; everything else is free bits.
  */
 void noise_fill(const struct track_format *format, uint64_t seed, uint32_t file, uint64_t position,
                 unsigned char *out, size_t bytes);

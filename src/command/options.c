@@ -1,0 +1,347 @@
+#include "options.h"
+
+#include "units.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * One table: a row is an option's name, what it takes, what help says, its default, and the
+ * function that reads its value. Parsing and help both walk it.
+ */
+
+struct option_row {
+    const char *name;
+    const char *argument; /* NULL: a flag */
+    const char *help;
+    const char *default_value; /* as help shows it; NULL: none */
+    int (*set)(struct run_options *options, const char *value, struct error *error);
+};
+
+static int bad_value(struct error *error, const char *option, const char *value, const char *wanted)
+{
+    return error_set(error, ERROR_USAGE, "--%s %s: %s", option, value, wanted);
+}
+
+static int set_count(uint32_t *to, const char *option, const char *value, uint64_t least,
+                     uint64_t most, struct error *error)
+{
+    uint64_t count;
+    if (units_parse_count(value, &count) != 0 || count < least || count > most)
+        return error_set(error, ERROR_USAGE, "--%s %s: give a whole number from %llu to %llu",
+                         option, value, (unsigned long long)least, (unsigned long long)most);
+    *to = (uint32_t)count;
+    return 0;
+}
+
+static int set_seconds(double *to, const char *option, const char *value, double least, double most,
+                       struct error *error)
+{
+    double seconds;
+    if (units_parse_seconds(value, &seconds) != 0 || seconds < least || seconds > most)
+        return error_set(error, ERROR_USAGE, "--%s %s: give seconds from %g to %g", option, value,
+                         least, most);
+    *to = seconds;
+    return 0;
+}
+
+static int add_block_size(struct plan *plan, const char *text, struct error *error)
+{
+    uint64_t bytes;
+    if (units_parse_bytes(text, &bytes) != 0 || bytes < PLAN_BLOCK_BYTES_MIN ||
+        bytes > PLAN_BLOCK_BYTES_MAX || (bytes & (bytes - 1)) != 0)
+        return bad_value(error, "block-size", text,
+                         "give powers of two from 4K to 8M, such as 4K,64K,1M");
+    for (size_t i = 0; i < plan->block_size_count; i++) {
+        if (plan->block_bytes[i] == bytes)
+            return bad_value(error, "block-size", text, "this size is in the list twice");
+    }
+    plan->block_bytes[plan->block_size_count++] = (uint32_t)bytes;
+    return 0;
+}
+
+static int set_block_size(struct run_options *options, const char *value, struct error *error)
+{
+    struct plan *plan = &options->plan;
+    plan->block_size_count = 0;
+    for (const char *from = value;; from++) {
+        char text[32];
+        size_t length = strcspn(from, ",");
+        if (length >= sizeof text)
+            return bad_value(error, "block-size", value, "give sizes such as 4K,64K,1M");
+        memcpy(text, from, length);
+        text[length] = '\0';
+        if (add_block_size(plan, text, error) != 0)
+            return -1;
+        from += length;
+        if (*from == '\0')
+            return 0;
+    }
+}
+
+static int set_sample_rate(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.format.sample_rate_hz, "sample-rate", value,
+                     FORMAT_SAMPLE_RATE_MIN, FORMAT_SAMPLE_RATE_MAX, error);
+}
+
+static int set_encoding(struct run_options *options, const char *value, struct error *error)
+{
+    if (format_encoding_parse(value, &options->plan.format.encoding) != 0)
+        return bad_value(error, "encoding", value, "use pcm16, pcm24, pcm32 or float32");
+    return 0;
+}
+
+static int set_channels(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.format.channels, "channels", value, 1, FORMAT_CHANNELS_MAX,
+                     error);
+}
+
+static int set_container(struct run_options *options, const char *value, struct error *error)
+{
+    if (format_container_parse(value, &options->plan.format.container) != 0)
+        return bad_value(error, "container", value, "use wav, rf64, w64, aiff or caf");
+    return 0;
+}
+
+static int set_io(struct run_options *options, const char *value, struct error *error)
+{
+    options->plan.direct = strcmp(value, "direct") == 0;
+    if (!options->plan.direct && strcmp(value, "buffered") != 0)
+        return bad_value(error, "io", value, "use direct or buffered");
+    return 0;
+}
+
+static int set_engine(struct run_options *options, const char *value, struct error *error)
+{
+    if (strcmp(value, "uring") == 0)
+        options->plan.engine = PLAN_ENGINE_URING;
+    else if (strcmp(value, "threads") == 0)
+        options->plan.engine = PLAN_ENGINE_THREADS;
+    else
+        return bad_value(error, "engine", value, "use uring or threads");
+    return 0;
+}
+
+static int set_readers(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.readers, "readers", value, 1, PLAN_READERS_MAX, error);
+}
+
+static int set_queue_depth(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.queue_depth, "queue-depth", value, 1, PLAN_QUEUE_DEPTH_MAX,
+                     error);
+}
+
+static int set_buffer(struct run_options *options, const char *value, struct error *error)
+{
+    return set_seconds(&options->plan.buffer_s, "buffer", value, 0.01, 600, error);
+}
+
+static int set_device(struct run_options *options, const char *value, struct error *error)
+{
+    if (*value == '\0')
+        return bad_value(error, "device", "''", "give a name that `trackramp devices` lists");
+    options->plan.device = value;
+    return 0;
+}
+
+static int set_frames(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.frames, "frames", value, 16, 16384, error);
+}
+
+static int set_trial(struct run_options *options, const char *value, struct error *error)
+{
+    return set_seconds(&options->plan.trial_s, "trial", value, 0.5, 3600, error);
+}
+
+static int set_repeat(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.repeats, "repeat", value, 1, PLAN_REPEATS_MAX, error);
+}
+
+static int set_max_tracks(struct run_options *options, const char *value, struct error *error)
+{
+    return set_count(&options->plan.max_tracks, "max-tracks", value, 1, PLAN_TRACKS_MAX, error);
+}
+
+static int set_pool_size(struct run_options *options, const char *value, struct error *error)
+{
+    uint64_t bytes;
+    if (units_parse_bytes(value, &bytes) != 0 || bytes == 0)
+        return bad_value(error, "pool-size", value, "give a size such as 500M or 8G");
+    options->plan.pool_bytes = bytes;
+    return 0;
+}
+
+static int set_seed(struct run_options *options, const char *value, struct error *error)
+{
+    if (units_parse_count(value, &options->plan.seed) != 0)
+        return bad_value(error, "seed", value, "give a whole number");
+    return 0;
+}
+
+static int set_json(struct run_options *options, const char *value, struct error *error)
+{
+    if (*value == '\0')
+        return bad_value(error, "json", "''", "give a file, or - for standard output");
+    options->json = value;
+    return 0;
+}
+
+static int set_keep(struct run_options *options, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    options->plan.keep = true;
+    return 0;
+}
+
+static int set_help(struct run_options *options, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    options->help = true;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {"block-size", "LIST", "block sizes to measure, powers of two from 4K to 8M",
+     "4K,8K,16K,32K,64K,128K,256K,512K,1M", set_block_size},
+    {"sample-rate", "HZ", "of a track", "44100", set_sample_rate},
+    {"encoding", "ENC", "of a track: pcm16 pcm24 pcm32 float32", "pcm16", set_encoding},
+    {"channels", "N", "of a track", "1", set_channels},
+    {"container", "NAME", "file type: wav rf64 w64 aiff caf", "wav", set_container},
+    {"io", "MODE",
+     "direct: past the page cache, the drive itself; buffered: through it, with "
+     "the kernel's read-ahead, from cold files",
+     "direct", set_io},
+    {"engine", "NAME", "how blocks are read: uring or threads", "the faster one here", set_engine},
+    {"readers", "N", "reader threads", "1 with uring, 16 with threads", set_readers},
+    {"queue-depth", "N", "reads a uring reader keeps under way", "64, fewer for large blocks",
+     set_queue_depth},
+    {"buffer", "SECONDS", "ring a track has, never under two blocks", "1", set_buffer},
+    {"device", "NAME", "audio output, or `clock`: the built-in one",
+     "the default output; without one, clock", set_device},
+    {"frames", "N", "frames an audio callback asks for", "256", set_frames},
+    {"trial", "SECONDS", "how long a track count is held; three times that to confirm it", "5",
+     set_trial},
+    {"repeat", "N", "independent searches a block size", "3", set_repeat},
+    {"max-tracks", "N", "never play more", "what files, memory and descriptors allow",
+     set_max_tracks},
+    {"pool-size", "BYTES", "most space the test files may take",
+     "a tenth of what is free, 16G at most", set_pool_size},
+    {"seed", "N", "file content and start positions follow from it", "1", set_seed},
+    {"json", "FILE", "write the result there; - is standard output", NULL, set_json},
+    {"keep", NULL, "leave the test files for the next run", NULL, set_keep},
+    {"help", NULL, "show this", NULL, set_help},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const struct plan default_plan = {
+    .block_bytes = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10,
+                    1 << 20},
+    .block_size_count = 9,
+    .format = {.container = CONTAINER_WAV,
+               .encoding = ENCODING_PCM16,
+               .sample_rate_hz = 44100,
+               .channels = 1},
+    .direct = true,
+    .engine = PLAN_ENGINE_BEST,
+    .buffer_s = 1,
+    .frames = 256,
+    .trial_s = 5,
+    .repeats = 3,
+    .seed = 1,
+};
+
+/* Options that are right one by one but not together. */
+static int check_together(const struct run_options *options, struct error *error)
+{
+    const struct plan *plan = &options->plan;
+    if (plan->directory_count == 0)
+        return error_set(error, ERROR_USAGE,
+                         "run: name a folder on the drive to measure, such as "
+                         "`trackramp run /media/audio`");
+    if (plan->queue_depth > 0 && plan->engine == PLAN_ENGINE_THREADS)
+        return error_set(error, ERROR_USAGE,
+                         "--queue-depth goes with --engine uring; with threads use --readers");
+    return 0;
+}
+
+int options_parse_run(struct run_options *options, int argc, char **argv, struct error *error)
+{
+    struct option known[ROWS + 1] = {0};
+    for (int i = 0; i < ROWS; i++)
+        known[i] =
+            (struct option){.name = rows[i].name,
+                            .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
+                            .val = i + 1};
+    memset(options, 0, sizeof *options);
+    options->plan = default_plan;
+    opterr = 0;
+    optind = 0;
+    int found;
+    while ((found = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+        const char *given = argv[optind > 0 ? optind - 1 : 0];
+        if (found == ':')
+            return error_set(error, ERROR_USAGE, "%s: needs a value; see trackramp run --help",
+                             given);
+        if (found == '?')
+            return error_set(error, ERROR_USAGE, "%s: no such option; see trackramp run --help",
+                             given);
+        if (rows[found - 1].set(options, optarg, error) != 0)
+            return -1;
+    }
+    options->plan.directories = (const char *const *)(argv + optind);
+    options->plan.directory_count = (size_t)(argc - optind);
+    return options->help ? 0 : check_together(options, error);
+}
+
+/* Help text, wrapped into the column beside the names. */
+static void print_wrapped(FILE *out, const char *text, int indent, int width)
+{
+    int column = 0;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + length > width - indent) {
+            fprintf(out, "\n%*s", indent, "");
+            column = 0;
+        }
+        column += fprintf(out, "%s%.*s", column > 0 ? " " : "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+void options_print_run(FILE *out)
+{
+    enum { INDENT = 26, WIDTH = 96 };
+    fputs(
+        "Usage: trackramp run [options] DIR...\n\n"
+        "Finds out how many audio tracks the drive behind each DIR plays without an underrun, at\n"
+        "each I/O block size, and names the block size to choose. It writes test files into\n"
+        "DIR/trackramp-files and removes them at the end; nothing else on the drive is touched,\n"
+        "and at least a tenth of its free space stays free.\n\n"
+        "For each block size it reads flat out for a first guess, then holds track counts for a\n"
+        "few seconds each, closes in on the highest that neither runs a track dry nor lets the\n"
+        "unread backlog grow, and holds that one longer to confirm it.\n\n",
+        out);
+    for (int i = 0; i < ROWS; i++) {
+        char head[64], text[256];
+        const struct option_row *row = &rows[i];
+        snprintf(head, sizeof head, "--%s %s", row->name, row->argument ? row->argument : "");
+        if (row->default_value != NULL)
+            snprintf(text, sizeof text, "%s [%s]", row->help, row->default_value);
+        else
+            snprintf(text, sizeof text, "%s", row->help);
+        fprintf(out, "  %-*s", INDENT - 2, head);
+        print_wrapped(out, text, INDENT, WIDTH);
+    }
+    fputs("\nExit codes: 0 done, 2 bad usage or input, 3 the environment failed (device, drive,\n"
+          "permission), 130 interrupted.\n",
+          out);
+}

@@ -1,0 +1,68 @@
+#include "recommend.h"
+
+#include "units.h"
+
+#include <stdio.h>
+
+static const double near_share = 0.95;
+
+/* From three runs on, their extremes say something about noise. */
+enum { RUNS_FOR_OVERLAP = 3 };
+
+static const struct result_cell *best_of(const struct result_volume *volume)
+{
+    const struct result_cell *best = NULL;
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        const struct result_cell *cell = &volume->cells[i];
+        if (cell->complete && (best == NULL || cell->sustained > best->sustained))
+            best = cell;
+    }
+    return best;
+}
+
+static bool as_good(const struct result_cell *cell, const struct result_cell *best)
+{
+    if (!cell->complete)
+        return false;
+    if (cell->sustained >= near_share * best->sustained)
+        return true;
+    return cell->run_count >= RUNS_FOR_OVERLAP && best->run_count >= RUNS_FOR_OVERLAP &&
+           cell->high >= best->low;
+}
+
+void recommend(struct result_volume *volume)
+{
+    const struct result_cell *best = best_of(volume), *chosen = NULL;
+    char size[32], best_size[32];
+    volume->recommended_block_bytes = 0;
+    if (best == NULL || best->sustained == 0) {
+        snprintf(volume->recommendation, sizeof volume->recommendation,
+                 "No block size to recommend: none was found to carry a track.");
+        return;
+    }
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        const struct result_cell *cell = &volume->cells[i];
+        if (as_good(cell, best) && (chosen == NULL || cell->block_bytes < chosen->block_bytes))
+            chosen = cell;
+    }
+    volume->recommended_block_bytes = chosen->block_bytes;
+    units_format_bytes(size, sizeof size, chosen->block_bytes);
+    units_format_bytes(best_size, sizeof best_size, best->block_bytes);
+    if (volume->cell_count == 1)
+        snprintf(volume->recommendation, sizeof volume->recommendation,
+                 "%s carries %u tracks; it is the only block size measured.", size,
+                 chosen->sustained);
+    else if (chosen == best)
+        snprintf(volume->recommendation, sizeof volume->recommendation,
+                 "Choose %s: it carries the most, %u tracks, and no smaller block comes within "
+                 "5 %% of that.",
+                 size, chosen->sustained);
+    else
+        snprintf(
+            volume->recommendation, sizeof volume->recommendation,
+            "Choose %s: with %u tracks it is the smallest block within %s of the best (%u at "
+            "%s); larger blocks cost ring memory and gain nothing that can be told from noise.",
+            size, chosen->sustained,
+            chosen->sustained >= near_share * best->sustained ? "5 %" : "the spread",
+            best->sustained, best_size);
+}

@@ -1,0 +1,288 @@
+#include "study.h"
+
+#include "bench.h"
+#include "cell.h"
+#include "limit.h"
+#include "monotonic.h"
+#include "recommend.h"
+#include "trial.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Drives one after the other; on each, every block size once, then all again in the opposite
+ * order, so that a drive's drift does not pass for an effect of the block size.
+ */
+
+enum { DEFAULT_QUEUE_DEPTH = 64, DEFAULT_THREADS = 16, LEAST_QUEUE_DEPTH = 8 };
+
+/* Reads under way beyond this many bytes make no drive faster, but every stop slower. */
+static const uint64_t queue_bytes = 32 << 20;
+
+/* Two engines are compared for this long each; io_uring stays unless the other is clearly faster,
+ * for it needs one thread where the other needs many. */
+static const double engine_trial_s = 0.4, clearly_faster = 1.05;
+enum { ENGINE_TRIAL_TRACKS = 64 };
+
+struct study {
+    struct bench bench;
+    struct result *result;
+    const struct plan *plan;
+    struct cell cells[PLAN_BLOCK_SIZES_MAX]; /* of the drive under test */
+    struct limit_flood beside;               /* flat out at a size outside the list */
+    uint64_t started_ns;
+    uint32_t searches_done, searches;
+};
+
+/* --- engine ------------------------------------------------------------------------------- */
+
+static struct reader_options engine_options(const struct plan *plan, enum engine_kind kind)
+{
+    struct reader_options options = {.engine = kind};
+    options.readers = kind == ENGINE_URING ? 1 : DEFAULT_THREADS;
+    options.queue_depth = kind == ENGINE_URING ? DEFAULT_QUEUE_DEPTH : 1;
+    if (plan->readers > 0)
+        options.readers = plan->readers;
+    if (plan->queue_depth > 0 && kind == ENGINE_URING)
+        options.queue_depth = plan->queue_depth;
+    return options;
+}
+
+static int time_engine(struct bench *bench, enum engine_kind kind, double *bytes_per_second,
+                       struct error *error)
+{
+    uint32_t tracks =
+        bench->tracks_limit < ENGINE_TRIAL_TRACKS ? bench->tracks_limit : ENGINE_TRIAL_TRACKS;
+    bench->readers = engine_options(bench->plan, kind);
+    return trial_flood(bench, tracks, engine_trial_s, bench->plan->seed, bytes_per_second, error);
+}
+
+/* The faster one that works here, at the smallest block size: there an engine's cost shows most. */
+static int choose_engine(struct study *study, struct error *error)
+{
+    const struct plan *plan = study->plan;
+    struct bench *bench = &study->bench;
+    struct error ignored = {0};
+    if (plan->engine != PLAN_ENGINE_BEST) {
+        enum engine_kind kind = plan->engine == PLAN_ENGINE_URING ? ENGINE_URING : ENGINE_THREADS;
+        bench->readers = engine_options(plan, kind);
+        return engine_probe(kind, error);
+    }
+    enum engine_kind best = ENGINE_THREADS;
+    if (engine_probe(ENGINE_URING, &ignored) == 0) {
+        uint32_t smallest = plan->block_bytes[0];
+        double uring, threads;
+        for (size_t i = 1; i < plan->block_size_count; i++) {
+            if (plan->block_bytes[i] < smallest)
+                smallest = plan->block_bytes[i];
+        }
+        if (bench_set_block(bench, smallest, error) != 0 ||
+            time_engine(bench, ENGINE_URING, &uring, error) != 0 ||
+            time_engine(bench, ENGINE_THREADS, &threads, error) != 0)
+            return -1;
+        if (threads <= uring * clearly_faster)
+            best = ENGINE_URING;
+    }
+    bench->readers = engine_options(plan, best);
+    return 0;
+}
+
+/* --- one drive ---------------------------------------------------------------------------- */
+
+/* What is left: the searches to come, each as long as those done took on average, or as a search
+ * usually takes in trials. */
+static void estimate_left(struct study *study)
+{
+    static const double trials_per_search = 9;
+    double passed_s = (double)(monotonic_ns() - study->started_ns) / (double)UNITS_NS_PER_SECOND;
+    double each_s = study->searches_done > 0 ? passed_s / study->searches_done
+                                             : trials_per_search * study->plan->trial_s;
+    study->bench.progress.left_s = each_s * (study->searches - study->searches_done);
+}
+
+static int measure_cells(struct study *study, struct error *error)
+{
+    const struct plan *plan = study->plan;
+    size_t sizes = plan->block_size_count;
+    study->bench.progress.repeats = plan->repeats;
+    for (uint32_t repeat = 0; repeat < plan->repeats; repeat++) {
+        study->bench.progress.repeat = repeat;
+        for (size_t i = 0; i < sizes; i++) {
+            estimate_left(study);
+            size_t at = repeat % 2 == 0 ? i : sizes - 1 - i;
+            struct bench *bench = &study->bench;
+            uint32_t depth = engine_options(plan, bench->readers.engine).queue_depth;
+            uint64_t most = queue_bytes / plan->block_bytes[at];
+            if (plan->queue_depth == 0 && depth > most)
+                depth = most > LEAST_QUEUE_DEPTH ? (uint32_t)most : LEAST_QUEUE_DEPTH;
+            bench->readers.queue_depth = depth;
+            if (cell_measure(bench, &study->cells[at], error) != 0)
+                return -1;
+            study->searches_done++;
+        }
+    }
+    return 0;
+}
+
+/* Bandwidth or reads per second is told from how the flood changes with the block size; where only
+ * one is measured, a glance at another is needed. */
+static int flood_beside(struct study *study, struct error *error)
+{
+    const struct plan *plan = study->plan;
+    if (plan->block_size_count > 1)
+        return 0;
+    uint32_t only = plan->block_bytes[0];
+    uint32_t other = only > PLAN_BLOCK_BYTES_MIN ? only / 2 : only * 2;
+    double bytes_per_second;
+    if (bench_set_block(&study->bench, other, error) != 0)
+        return -1;
+    uint32_t tracks = pool_files(study->bench.pool) < study->bench.tracks_limit
+                          ? pool_files(study->bench.pool)
+                          : study->bench.tracks_limit;
+    if (trial_flood(&study->bench, tracks, engine_trial_s, plan->seed, &bytes_per_second, error) !=
+        0)
+        return -1;
+    study->beside =
+        (struct limit_flood){.block_bytes = other, .bytes_per_second = bytes_per_second};
+    return 0;
+}
+
+static void name_limits(struct study *study, struct result_volume *volume)
+{
+    struct limit_flood floods[PLAN_BLOCK_SIZES_MAX + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < volume->cell_count; i++)
+        floods[count++] =
+            (struct limit_flood){.block_bytes = volume->cells[i].block_bytes,
+                                 .bytes_per_second = volume->cells[i].flood_bytes_per_second};
+    limit_fit(floods, count, &volume->fit);
+    floods[count++] = study->beside;
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        struct result_cell *cell = &volume->cells[i];
+        if (cell->run_count > 0 && cell->limit == LIMIT_NONE)
+            cell->limit = limit_of_drive(cell->block_bytes, floods, count);
+    }
+}
+
+static void finish_volume(struct study *study, struct result_volume *volume)
+{
+    const struct bench *bench = &study->bench;
+    for (size_t i = 0; i < volume->cell_count; i++)
+        cell_finish(&study->cells[i], study->plan->repeats);
+    volume->pool_files = pool_files(bench->pool);
+    volume->pool_bytes = pool_bytes(bench->pool);
+    volume->readers = bench->readers.readers;
+    volume->queue_depth = engine_options(study->plan, bench->readers.engine).queue_depth;
+    snprintf(volume->engine, sizeof volume->engine, "%s", engine_kind_name(bench->readers.engine));
+    snprintf(volume->io, sizeof volume->io, "%s", study->plan->direct ? "direct" : "buffered");
+    name_limits(study, volume);
+    recommend(volume);
+}
+
+static int measure_drive(struct study *study, size_t index, struct error *error)
+{
+    const struct plan *plan = study->plan;
+    const char *directory = plan->directories[index];
+    struct result_volume *volume = result_add_volume(study->result, directory);
+    if (volume == NULL)
+        return error_set(error, ERROR_ENVIRONMENT, "out of memory for the result");
+    if (drive_describe(&volume->drive, directory, error) != 0)
+        return -1;
+    memset(study->cells, 0, sizeof study->cells);
+    memset(&study->beside, 0, sizeof study->beside);
+    for (size_t i = 0; i < plan->block_size_count; i++) {
+        if (result_add_cell(volume, plan->block_bytes[i]) == NULL)
+            return error_set(error, ERROR_ENVIRONMENT, "out of memory for the result");
+    }
+    for (size_t i = 0; i < plan->block_size_count; i++)
+        study->cells[i].result = &volume->cells[i];
+    if (bench_open_drive(&study->bench, directory, error) != 0)
+        return -1;
+    int result = choose_engine(study, error);
+    if (result == 0)
+        result = measure_cells(study, error);
+    if (result == 0)
+        result = flood_beside(study, error);
+    finish_volume(study, volume);
+    if (bench_close_drive(&study->bench, error) != 0)
+        result = -1;
+    return result;
+}
+
+/* --- the whole ---------------------------------------------------------------------------- */
+
+static void describe_method(struct study *study)
+{
+    const struct plan *plan = study->plan;
+    struct result *result = study->result;
+    const struct result_volume *first = result->volume_count > 0 ? &result->volumes[0] : NULL;
+    struct result_method *method = &result->method;
+    const char *io = plan->direct ? "direct" : "buffered";
+    method->trial_s = plan->trial_s;
+    method->buffer_s = plan->buffer_s;
+    method->repeats = plan->repeats;
+    method->seed = plan->seed;
+    method->pool_bytes = plan->pool_bytes;
+    method->max_tracks = plan->max_tracks;
+    method->frames = plan->frames;
+    method->keep = plan->keep;
+    method->descriptor_limit = study->bench.descriptor_limit;
+    snprintf(method->io, sizeof method->io, "%s", io);
+    snprintf(method->io_requested, sizeof method->io_requested, "%s", io);
+    if (first != NULL) {
+        snprintf(method->engine, sizeof method->engine, "%s", first->engine);
+        method->readers = first->readers;
+        method->queue_depth = first->queue_depth;
+    }
+}
+
+static void describe_audio(struct study *study)
+{
+    const struct audio_info *info = audio_info(study->bench.audio);
+    struct result_audio *audio = &study->result->audio;
+    snprintf(audio->driver, sizeof audio->driver, "%s", info->driver);
+    snprintf(audio->host_api, sizeof audio->host_api, "%s", info->host_api);
+    snprintf(audio->device, sizeof audio->device, "%s", info->device);
+    audio->sample_rate_hz = info->sample_rate_hz;
+    audio->frames_per_buffer = info->frames;
+    audio->fell_back = info->fell_back;
+}
+
+int study_run(const struct plan *plan, const struct study_observer *observer, struct result *result,
+              bool *device_lost, struct error *error)
+{
+    struct study *study = calloc(1, sizeof *study);
+    if (study == NULL)
+        return error_set(error, ERROR_ENVIRONMENT, "out of memory");
+    study->plan = plan;
+    study->result = result;
+    study->started_ns = monotonic_ns();
+    study->searches = (uint32_t)(plan->directory_count * plan->block_size_count * plan->repeats);
+    snprintf(result->tool_version, sizeof result->tool_version, "%s", TRACKRAMP_VERSION);
+    result->started = time(NULL);
+    result->track = plan->format;
+    host_describe(&result->host);
+    int outcome = bench_init(&study->bench, plan, observer, error);
+    if (outcome == 0) {
+        describe_audio(study);
+        for (size_t i = 0; i < plan->directory_count && outcome == 0; i++)
+            outcome = measure_drive(study, i, error);
+    }
+    describe_method(study);
+    *device_lost = study->bench.audio_lost;
+    bench_fini(&study->bench);
+    result->complete = outcome == 0;
+    if (outcome != 0)
+        snprintf(result->ended_by, sizeof result->ended_by, "%s", error->text);
+    result->duration_s = (double)(monotonic_ns() - study->started_ns) / (double)UNITS_NS_PER_SECOND;
+    free(study);
+    return outcome;
+}
+
+int study_clean(const char *directory, uint32_t *files, struct error *error)
+{
+    return pool_clean(directory, files, error);
+}

@@ -1,0 +1,262 @@
+#include "trial.h"
+
+#include "check.h"
+#include "monotonic.h"
+#include "units.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * N tracks held for a time. Reader threads fill rings, the callback drains them; the main thread
+ * looks at their counters every few milliseconds, feeds the verdict, and stops both.
+ *
+ * The backlog is what the callback has given back and the readers have not filled, in blocks: two
+ * totals, no look at single tracks. A trial begins with a small backlog (the lead-in): a drive at
+ * its limit is then busy from the first moment, and what it had saved up while idle is gone before
+ * judging begins.
+ */
+
+#define POLL_NS (5 * UNITS_NS_PER_MS)
+#define REST_NS (2 * UNITS_NS_PER_SECOND)
+#define HOPELESS_SHARE 0.5
+
+/* A callback at this load is as full as one should be: the estimate where it was overloaded. */
+static const double full_callback_percent = 85;
+
+/* What the machine's counters stood at when the trial began. */
+struct start {
+    uint64_t ns, cpu_ns;
+    struct audio_counters audio;
+};
+
+static double seconds_since(uint64_t then_ns)
+{
+    return (double)(monotonic_ns() - then_ns) / (double)UNITS_NS_PER_SECOND;
+}
+
+/* Cold before every trial: past the cache nothing needs doing. */
+static int cool_files(struct bench *bench, double *resident, struct error *error)
+{
+    *resident = 0;
+    return bench->plan->direct ? 0 : pool_evict(bench->pool, resident, error);
+}
+
+static void sample(const struct bench *bench, const struct readers *readers, uint32_t lead_in,
+                   struct verdict_sample *to)
+{
+    struct reader_counters counters;
+    /* Completed first: what is given back after that look can only add to the backlog. */
+    readers_counters(readers, &counters);
+    uint64_t released = atomic_load(&bench->mixer->released_blocks) + lead_in;
+    to->backlog_blocks =
+        released > counters.completed_blocks ? released - counters.completed_blocks : 0;
+    to->underruns = atomic_load(&bench->mixer->underruns);
+    to->time_s = (double)atomic_load(&bench->mixer->frames) / bench->plan->format.sample_rate_hz;
+}
+
+static void show_fill(struct bench *bench)
+{
+    uint64_t fill = atomic_load(&bench->mixer->fill_bytes);
+    double ring_bytes = (double)bench->slots * bench->block_bytes;
+    bench->progress.fill_percent = fill == UINT64_MAX ? 100 : 100 * (double)fill / ring_bytes;
+}
+
+/* Far more late callbacks than could still turn out to be few, after a second: the machine cannot
+ * keep up, and the rest of the trial would only say so again. */
+static bool hopelessly_late(const struct bench *bench, const struct start *start)
+{
+    struct audio_counters now;
+    audio_counters(bench->audio, &now);
+    uint64_t callbacks = now.callbacks - start->audio.callbacks;
+    uint64_t late = now.late_callbacks - start->audio.late_callbacks;
+    return seconds_since(start->ns) > 1 && (double)late > HOPELESS_SHARE * (double)callbacks;
+}
+
+/* Until the verdict stands, or need not be waited for. */
+static int watch(struct bench *bench, const struct readers *readers, uint32_t lead_in,
+                 const struct start *start, struct verdict *verdict, uint64_t *checked,
+                 struct error *error)
+{
+    struct reader_failure failure;
+    while (verdict->state == VERDICT_OPEN && !hopelessly_late(bench, start)) {
+        monotonic_sleep_until(monotonic_ns() + POLL_NS);
+        struct verdict_sample now;
+        sample(bench, readers, lead_in, &now);
+        verdict_add(verdict, &now);
+        show_fill(bench);
+        if (readers_failed(readers, &failure))
+            return bench_read_error(bench, &failure, error);
+        if (check_drained(bench, checked, error) != 0 || bench_poll(bench, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The rings are ours again once the callback has answered; a callback that does not is lost. */
+static int rest(struct bench *bench, struct error *error)
+{
+    uint64_t began_ns = monotonic_ns();
+    mixer_stop(bench->mixer);
+    while (!bench->audio_lost && !mixer_at_rest(bench->mixer)) {
+        monotonic_sleep_until(monotonic_ns() + UNITS_NS_PER_MS);
+        if (audio_check(bench->audio, error) != 0) {
+            bench->audio_lost = true;
+        } else if (monotonic_ns() > began_ns + REST_NS) {
+            bench->audio_lost = true;
+            error_set(error, ERROR_ENVIRONMENT,
+                      "audio output `%s` stopped calling; choose another with --device",
+                      audio_info(bench->audio)->device);
+        }
+    }
+    return bench->audio_lost ? -1 : 0;
+}
+
+static void measure_machine(const struct bench *bench, const struct start *start,
+                            const struct reader_totals *totals, struct trial_outcome *outcome)
+{
+    struct audio_counters now;
+    audio_counters(bench->audio, &now);
+    double passed_s = seconds_since(start->ns);
+    double callbacks = (double)(now.callbacks - start->audio.callbacks);
+    double played_s =
+        (double)(now.frames - start->audio.frames) / audio_info(bench->audio)->sample_rate_hz;
+    double ns = (double)UNITS_NS_PER_SECOND;
+    outcome->late_callbacks = now.late_callbacks - start->audio.late_callbacks;
+    outcome->device_xruns = now.device_xruns - start->audio.device_xruns;
+    struct limit_evidence *evidence = &outcome->evidence;
+    evidence->cores = bench->cores;
+    evidence->process_percent =
+        100 * (double)(monotonic_process_cpu_ns() - start->cpu_ns) / ns / passed_s;
+    if (played_s > 0)
+        evidence->callback_percent =
+            100 * (double)(now.busy_ns - start->audio.busy_ns) / ns / played_s;
+    if (callbacks > 0)
+        evidence->late_share = (double)outcome->late_callbacks / callbacks;
+    evidence->reader_percent = 100 * (double)totals->busiest_cpu_ns / (double)totals->elapsed_ns;
+}
+
+static void explain(const struct verdict *verdict, const struct limit_evidence *evidence,
+                    struct result_trial *summary)
+{
+    double growth_percent =
+        100 * verdict->growth_blocks_per_second / verdict->terms.demand_blocks_per_second;
+    summary->pass = verdict->state == VERDICT_PASS && evidence->late_share <= limit_late_share;
+    if (verdict->state != VERDICT_FAIL && !summary->pass)
+        snprintf(summary->reason, sizeof summary->reason,
+                 "%.1f %% of the audio callbacks came late: the machine or the device, not the "
+                 "drive",
+                 100 * evidence->late_share);
+    else if (verdict->cause == VERDICT_UNDERRUN)
+        snprintf(summary->reason, sizeof summary->reason, "a ring ran dry after %.2f s",
+                 verdict->underrun_s);
+    else if (verdict->cause == VERDICT_BACKLOG)
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the backlog kept growing, by %.1f %% of the demand", growth_percent);
+    else if (verdict->cause == VERDICT_KEPT_UP)
+        snprintf(summary->reason, sizeof summary->reason, "the readers caught up again and again");
+    else
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the drive was busy throughout and the backlog did not grow (%+.1f %% of the "
+                 "demand)",
+                 growth_percent);
+}
+
+static void summarise(const struct bench *bench, uint32_t tracks, const struct verdict *verdict,
+                      const struct reader_totals *totals, struct trial_outcome *outcome)
+{
+    struct result_trial *summary = &outcome->summary;
+    double rate_hz = bench->plan->format.sample_rate_hz;
+    summary->tracks = tracks;
+    summary->seconds = (double)atomic_load(&bench->mixer->frames) / rate_hz;
+    summary->underruns = atomic_load(&bench->mixer->underruns);
+    summary->backlog_bytes_per_second = verdict->growth_blocks_per_second * bench->block_bytes;
+    summary->min_slack_ms = totals->min_slack_frames == INT64_MAX
+                                ? 0
+                                : 1000 * (double)totals->min_slack_frames / rate_hz;
+    explain(verdict, &outcome->evidence, summary);
+    if (verdict->windows > VERDICT_SETTLE_WINDOWS + 2 && verdict->busy) {
+        double demand = verdict->terms.demand_blocks_per_second;
+        outcome->estimate_tracks = tracks * (demand - verdict->growth_blocks_per_second) / demand;
+    }
+    if (summary->seconds > 0)
+        outcome->stream_bytes_per_second =
+            (double)totals->latency.count * bench->block_bytes / summary->seconds;
+    double load_percent = outcome->evidence.callback_percent;
+    if (!summary->pass && outcome->evidence.late_share > limit_late_share &&
+        load_percent > full_callback_percent)
+        outcome->estimate_tracks = tracks * full_callback_percent / load_percent;
+    outcome->latency = totals->latency;
+}
+
+int trial_run(struct bench *bench, uint32_t tracks, double seconds, uint64_t seed,
+              struct trial_outcome *outcome, struct error *error)
+{
+    uint32_t lead_in;
+    memset(outcome, 0, sizeof *outcome);
+    bench->progress.tracks = tracks;
+    if (bench_set_tracks(bench, tracks, seed, &lead_in, error) != 0 ||
+        cool_files(bench, &outcome->resident, error) != 0)
+        return -1;
+    double demand = (double)format_bytes_per_second(&bench->plan->format) * tracks;
+    struct verdict verdict;
+    verdict_init(&verdict,
+                 &(struct verdict_terms){.trial_s = seconds,
+                                         .demand_blocks_per_second = demand / bench->block_bytes});
+    struct start start = {.ns = monotonic_ns(), .cpu_ns = monotonic_process_cpu_ns()};
+    audio_counters(bench->audio, &start.audio);
+    struct readers *readers;
+    if (readers_start(&readers, &bench->readers, bench->tracks, tracks, bench->mixer, error) != 0)
+        return -1;
+    mixer_start(bench->mixer);
+    int watched =
+        watch(bench, readers, lead_in, &start, &verdict, &outcome->checked_samples, error);
+    int rested = rest(bench, error);
+    struct reader_totals totals;
+    readers_stop(readers, &totals);
+    bench->progress.tracks = 0;
+    if (watched != 0 || rested != 0)
+        return -1;
+    measure_machine(bench, &start, &totals, outcome);
+    summarise(bench, tracks, &verdict, &totals, outcome);
+    if (check_drained(bench, &outcome->checked_samples, error) != 0)
+        return -1;
+    return check_rings(bench, tracks, &outcome->checked_samples, error);
+}
+
+int trial_flood(struct bench *bench, uint32_t tracks, double seconds, uint64_t seed,
+                double *bytes_per_second, struct error *error)
+{
+    double resident;
+    bench->progress.doing = "reading flat out";
+    if (bench_set_flood(bench, tracks, seed, error) != 0 ||
+        cool_files(bench, &resident, error) != 0)
+        return -1;
+    struct readers *readers;
+    struct reader_failure failure;
+    if (readers_start(&readers, &bench->readers, bench->tracks, tracks, NULL, error) != 0)
+        return -1;
+    uint64_t began_ns = monotonic_ns(), judged_ns = 0;
+    struct reader_counters before = {0}, after = {0};
+    double warm_up_s = seconds / 4;
+    int result = 0;
+    while (result == 0 && seconds_since(began_ns) < warm_up_s + seconds) {
+        monotonic_sleep_until(monotonic_ns() + POLL_NS);
+        if (judged_ns == 0 && seconds_since(began_ns) >= warm_up_s) {
+            readers_counters(readers, &before);
+            judged_ns = monotonic_ns();
+        }
+        if (readers_failed(readers, &failure))
+            result = bench_read_error(bench, &failure, error);
+        else
+            result = bench_poll(bench, error);
+    }
+    readers_counters(readers, &after);
+    double judged_s = seconds_since(judged_ns);
+    readers_stop(readers, NULL);
+    *bytes_per_second =
+        (double)(after.completed_blocks - before.completed_blocks) * bench->block_bytes / judged_s;
+    return result;
+}
