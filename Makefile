@@ -22,6 +22,8 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 TESTS := $(wildcard tests/*/test_*.c)
 TEST_PROGRAMS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELPERS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/fakes/*.c))
+SCRIPTS := $(wildcard tests/program/*.sh)
+C_FILES := $(wildcard include/*.h src/*.c src/*/*.[ch] tests/*/*.[ch])
 
 .PHONY: all
 all: $(BUILD)/trackramp
@@ -47,5 +49,69 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(HELPERS) $(OBJECTS)
 	@$(CC) -o $@ $^ $(ALL_LIBS) -lcmocka
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-
 .PRECIOUS: $(BUILD)/tests/%.o
+
+.PHONY: help deps try check test asan tsan lint format install uninstall clean
+help:
+	@echo "make            build build/trackramp"
+	@echo "make try        install what is missing, build, measure this drive in about two minutes"
+	@echo "make check      install what is missing, build, pass all tests, lint, sanitizers"
+	@echo "make test       the tests alone     make asan, make tsan   the same under a sanitizer"
+	@echo "make lint       formatting, cppcheck, clang   make format   put formatting right"
+	@echo "make install    into PREFIX (/usr/local), below DESTDIR      make uninstall"
+
+# What a fresh Debian needs: to build and run, and what the tests want besides.
+deps:
+	@tests/rig/install.sh build
+test-deps:
+	@tests/rig/install.sh test
+
+# Recursion: wildcards and pkg-config must see what deps has installed.
+try: deps
+	@$(MAKE) --no-print-directory all
+	./$(BUILD)/trackramp run --block-size 4K,16K,64K,256K --repeat 1 --trial 2 .
+
+check: deps test-deps
+	@$(MAKE) --no-print-directory lint test asan tsan
+
+test: $(BUILD)/trackramp $(TEST_PROGRAMS)
+	@BUILD=$(BUILD) tests/run.sh $(TEST_PROGRAMS) $(SCRIPTS)
+
+# The test programs again, in trees of their own. What needs minutes or a timing that sanitizers
+# spoil is left to `test`; threads are what tsan is for.
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPTIMISE=-O1 \
+		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all" test-programs
+tsan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPTIMISE=-O1 \
+		SANITIZE="-fsanitize=thread" test-threads
+
+.PHONY: test-programs test-threads test-deps
+test-programs: $(TEST_PROGRAMS)
+	@BUILD=$(BUILD) tests/run.sh $(TEST_PROGRAMS)
+THREADED := $(filter $(BUILD)/tests/rt/% $(BUILD)/tests/stream/% $(BUILD)/tests/audio/test_clock,$(TEST_PROGRAMS))
+test-threads: $(THREADED)
+	@BUILD=$(BUILD) tests/run.sh $(THREADED)
+
+lint:
+	@echo "LINT clang-format"
+	@clang-format --dry-run -Werror $(C_FILES)
+	@echo "LINT cppcheck"
+	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 -I include -I src -D_GNU_SOURCE -D__BYTE_ORDER__=1234 \
+		-D__ORDER_LITTLE_ENDIAN__=1234 src
+	@echo "LINT clang"
+	@$(MAKE) --no-print-directory -s CC=clang BUILD=$(BUILD)/clang all
+
+format:
+	clang-format -i $(C_FILES)
+
+install: $(BUILD)/trackramp
+	install -D -m 755 $(BUILD)/trackramp $(DESTDIR)$(PREFIX)/bin/trackramp
+	install -D -m 644 docs/trackramp.1 $(DESTDIR)$(PREFIX)/share/man/man1/trackramp.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/trackramp $(DESTDIR)$(PREFIX)/share/man/man1/trackramp.1
+
+clean:
+	rm -rf $(BUILD)
