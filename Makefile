@@ -69,7 +69,7 @@ test-deps:
 # Recursion: wildcards and pkg-config must see what deps has installed.
 try: deps
 	@$(MAKE) --no-print-directory all
-	./$(BUILD)/trackramp run --block-size 4K,16K,64K,256K --repeat 1 --trial 2 .
+	$(BUILD)/trackramp run --block-size 4K,32K,256K --repeat 1 --trial 2 .
 
 check: deps test-deps
 	@$(MAKE) --no-print-directory lint test asan tsan

@@ -43,7 +43,7 @@ struct result_trial {
     double seconds;
     uint64_t underruns;
     double backlog_bytes_per_second; /* how fast the backlog's floor grew; negative: it shrank */
-    double min_slack_ms;             /* least of all reads: what the ring still held, as time */
+    double min_slack_ms; /* least of all reads: what the ring still held, as time; infinite: none */
     bool pass;
     char reason[160]; /* one sentence */
 };
@@ -61,7 +61,7 @@ struct result_cell {
     uint32_t sustained, low, high;
     uint32_t *runs;
     size_t run_count;
-    uint32_t knee;  /* the highest count the short trials passed, median of the searches */
+    uint32_t knee;  /* where the short trials put the limit, median of the searches */
     double clean_s; /* how long the confirmed count was held without an underrun */
     enum limit limit;
     double flood_bytes_per_second, stream_bytes_per_second;
@@ -87,6 +87,7 @@ struct result_volume {
     struct result_fit fit;
     uint32_t pool_files;              /* test files at the end */
     uint64_t pool_bytes;              /* what they took */
+    uint64_t pool_limit_bytes;        /* the most they might have taken */
     uint32_t recommended_block_bytes; /* 0: none */
     char recommendation[512];         /* one sentence: which block size and why */
     char engine[16];                  /* in effect: `uring`, `threads` */
@@ -104,7 +105,7 @@ struct result_method {
     char engine[16];
     uint32_t readers, queue_depth;
     uint64_t seed;
-    uint64_t pool_bytes; /* the most the test files may take */
+    uint64_t pool_bytes; /* the most the test files may take; on the first drive */
     uint32_t max_tracks; /* 0: no bound of the user's */
     uint32_t frames;
     bool keep;

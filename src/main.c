@@ -25,7 +25,8 @@ static int show_help(FILE *out)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fputs("\n`trackramp COMMAND --help` tells more. To begin: trackramp run FOLDER, with a folder "
           "on\n"
-          "the drive in question; it needs no sound card.\n",
+          "the drive in question; it needs no sound card. `trackramp --version` prints the "
+          "version.\n",
           out);
     return 0;
 }

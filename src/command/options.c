@@ -210,7 +210,7 @@ static int set_help(struct run_options *options, const char *value, struct error
 static const struct option_row rows[] = {
     {"block-size", "LIST", "block sizes to measure, powers of two from 4K to 8M",
      "4K,8K,16K,32K,64K,128K,256K,512K,1M", set_block_size},
-    {"sample-rate", "HZ", "of a track", "44100", set_sample_rate},
+    {"sample-rate", "HZ", "of a track, and of the audio output", "44100", set_sample_rate},
     {"encoding", "ENC", "of a track: pcm16 pcm24 pcm32 float32", "pcm16", set_encoding},
     {"channels", "N", "of a track", "1", set_channels},
     {"container", "NAME", "file type: wav rf64 w64 aiff caf", "wav", set_container},
@@ -222,19 +222,20 @@ static const struct option_row rows[] = {
     {"readers", "N", "reader threads", "1 with uring, 16 with threads", set_readers},
     {"queue-depth", "N", "reads a uring reader keeps under way", "64, fewer for large blocks",
      set_queue_depth},
-    {"buffer", "SECONDS", "ring a track has, never under two blocks", "1", set_buffer},
-    {"device", "NAME", "audio output, or `clock`: the built-in one",
+    {"buffer", "SECONDS", "ring (buffer) of each track, never under two blocks", "1", set_buffer},
+    {"device", "NAME",
+     "audio output, as `trackramp devices` lists it, or `clock`: the built-in clock",
      "the default output; without one, clock", set_device},
-    {"frames", "N", "frames an audio callback asks for", "256", set_frames},
+    {"frames", "N", "frames of an audio callback", "256", set_frames},
     {"trial", "SECONDS", "how long a track count is held; three times that to confirm it", "5",
      set_trial},
-    {"repeat", "N", "independent searches a block size", "3", set_repeat},
+    {"repeat", "N", "searches for each block size", "3", set_repeat},
     {"max-tracks", "N", "never play more", "what files, memory and descriptors allow",
      set_max_tracks},
     {"pool-size", "BYTES", "most space the test files may take",
      "a tenth of what is free, 16G at most", set_pool_size},
-    {"seed", "N", "file content and start positions follow from it", "1", set_seed},
-    {"json", "FILE", "write the result there; - is standard output", NULL, set_json},
+    {"seed", "N", "test files' content and start positions follow from it", "1", set_seed},
+    {"json", "FILE", "write the result there as JSON; - is standard output", NULL, set_json},
     {"keep", NULL, "leave the test files for the next run", NULL, set_keep},
     {"help", NULL, "show this", NULL, set_help},
 };
@@ -341,6 +342,11 @@ void options_print_run(FILE *out)
         fprintf(out, "  %-*s", INDENT - 2, head);
         print_wrapped(out, text, INDENT, WIDTH);
     }
+    fputs("\nExamples:\n"
+          "  trackramp run /media/audio\n"
+          "  trackramp run --sample-rate 96000 --encoding pcm24 --channels 2 /media/audio\n"
+          "  trackramp run --block-size 64K,256K --repeat 1 --pool-size 500M /media/stick\n",
+          out);
     fputs("\nExit codes: 0 done, 2 bad usage or input, 3 the environment failed (device, drive,\n"
           "permission), 130 interrupted.\n",
           out);

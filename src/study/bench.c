@@ -308,7 +308,7 @@ static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint64
 
 /*
  * Where in their blocks the tracks begin decides when each asks for its next one. Drawn freely, a
- * trial shorter than a block lasts would see a demand that is off by chance (one sigma is 7 % for
+ * trial shorter than a block lasts would see a demand that is off by chance (one sigma is 8 % for
  * 227 tracks and 1 MiB blocks in 5 s). So each track gets one of `tracks` equal parts of the block,
  * in random order, and a random place in it: scattered, and the same demand in every stretch of
  * time. The tracks with the most left to play go short first.

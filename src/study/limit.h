@@ -18,8 +18,9 @@ struct limit_evidence {
     uint32_t cores;
 };
 
-/* Share of late callbacks above which they, not the drive, fail a trial. */
-extern const double limit_late_share;
+/* Whether callbacks were late so often that they, not the drive, fail a trial: a few are weather,
+ * unless the callback's own work is what makes them late. */
+bool limit_callbacks_fail(const struct limit_evidence *evidence);
 
 /* LIMIT_CPU or LIMIT_AUDIO_DEVICE where the evidence says so, LIMIT_NONE where it leaves the
  * drive. */

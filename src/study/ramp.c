@@ -13,6 +13,10 @@ static const double past_estimate = 0.01;
 /* Estimates may place this many trials while closing in; then halving, which always ends. */
 enum { ESTIMATE_TRIES = 4 };
 
+/* Near enough for a confirming trial, which is longer and tells finer, to take the estimate's word:
+ * this many steps of the grid. Without an estimate, one. */
+enum { NEAR_STEPS = 3 };
+
 void ramp_init(struct ramp *ramp, uint32_t guess, uint32_t cap, bool known)
 {
     memset(ramp, 0, sizeof *ramp);
@@ -45,18 +49,20 @@ static double bracket_step(const struct ramp *ramp)
 static uint32_t bracket_up(const struct ramp *ramp)
 {
     double next = ramp->low * (1 + bracket_step(ramp));
-    if (ramp->known && ramp->tries == 1)
+    double past = ceil(ramp->estimate * (1 + past_estimate));
+    if (ramp->estimate > ramp->low && (past > next || ramp->tries == 1))
+        next = past; /* the first estimate is taken at its word, later ones have been wrong */
+    else if (ramp->known && ramp->tries == 1)
         next = ramp->low + grid(ramp->low);
-    else if (ramp->estimate > ramp->low)
-        next = ceil(ramp->estimate * (1 + past_estimate));
     return clamp(next, ramp->low + 1, ramp->cap);
 }
 
 static uint32_t bracket_down(const struct ramp *ramp)
 {
     double next = floor(ramp->high * (1 - bracket_step(ramp)));
-    if (ramp->estimate > 0 && ramp->estimate < ramp->high)
-        next = floor(ramp->estimate * (1 - past_estimate));
+    double past = floor(ramp->estimate * (1 - past_estimate));
+    if (past > 0 && (past < next || ramp->tries == 1))
+        next = past;
     else if (ramp->known && ramp->tries == 1)
         next = ramp->high - grid(ramp->high);
     return clamp(next, 1, ramp->high - 1);
@@ -97,6 +103,22 @@ bool ramp_next(struct ramp *ramp, uint32_t *tracks, enum ramp_step *step)
     return true;
 }
 
+static bool near_enough(const struct ramp *ramp)
+{
+    uint32_t steps = ramp->estimate > 0 ? NEAR_STEPS : 1;
+    return ramp->high - ramp->low <= steps * grid(ramp->low);
+}
+
+/* What to confirm: where there is an estimate, that, but not far below what has passed. */
+static uint32_t best_candidate(const struct ramp *ramp)
+{
+    uint32_t step = grid(ramp->low);
+    uint32_t least = ramp->low > step ? ramp->low - step : 1;
+    if (ramp->high == 0 || ramp->estimate <= 0)
+        return ramp->low;
+    return clamp(ramp->estimate, least, ramp->high - 1);
+}
+
 static void report_search(struct ramp *ramp, uint32_t tracks, bool pass)
 {
     if (pass)
@@ -104,13 +126,14 @@ static void report_search(struct ramp *ramp, uint32_t tracks, bool pass)
     else
         ramp->high = tracks;
     bool bracketed = ramp->low > 0 && ramp->high > 0;
-    ramp->knee = ramp->candidate = ramp->low;
-    if (ramp->high == 1) /* not even one */
+    if (ramp->high == 1) { /* not even one */
         ramp->done = true;
-    else if (ramp->low == ramp->cap || (bracketed && ramp->high - ramp->low <= grid(ramp->low)))
+    } else if (ramp->low == ramp->cap || (bracketed && near_enough(ramp))) {
+        ramp->knee = ramp->candidate = best_candidate(ramp);
         enter(ramp, STEP_CONFIRM);
-    else
+    } else {
         enter(ramp, bracketed ? STEP_CLOSE_IN : STEP_BRACKET);
+    }
 }
 
 static void report_confirm(struct ramp *ramp, uint32_t tracks, bool pass)

@@ -12,9 +12,10 @@
  *
  *   bracket   from a first guess up or down, in growing steps, until one count passed and a
  *             higher one failed
- *   close in  between the two, to one step of the grid (1 %, at least one track)
- *   confirm   hold the highest that passed for longer; where that fails, go down from there in
- *             growing steps until a count is confirmed
+ *   close in  between the two, to one step of the grid (1 %, at least one track), or to three where
+ *             a trial has shown what the drive carries
+ *   confirm   hold that, or the highest that passed, for longer; where it fails, go down from
+ *             there in growing steps until a count is confirmed
  */
 
 struct ramp {
@@ -31,7 +32,7 @@ struct ramp {
     uint32_t trying;    /* what ramp_next gave last */
     uint32_t candidate; /* to confirm */
     /* result */
-    uint32_t knee;      /* the highest count that short trials passed */
+    uint32_t knee;      /* where the short trials put the limit: the first to be confirmed */
     uint32_t sustained; /* confirmed; 0: not even one track */
     bool capped;        /* sustained is the cap: the limit was not found */
 };

@@ -143,7 +143,7 @@ static void explain(const struct verdict *verdict, const struct limit_evidence *
 {
     double growth_percent =
         100 * verdict->growth_blocks_per_second / verdict->terms.demand_blocks_per_second;
-    summary->pass = verdict->state == VERDICT_PASS && evidence->late_share <= limit_late_share;
+    summary->pass = verdict->state == VERDICT_PASS && !limit_callbacks_fail(evidence);
     if (verdict->state != VERDICT_FAIL && !summary->pass)
         snprintf(summary->reason, sizeof summary->reason,
                  "%.1f %% of the audio callbacks came late: the machine or the device, not the "
@@ -174,7 +174,7 @@ static void summarise(const struct bench *bench, uint32_t tracks, const struct v
     summary->underruns = atomic_load(&bench->mixer->underruns);
     summary->backlog_bytes_per_second = verdict->growth_blocks_per_second * bench->block_bytes;
     summary->min_slack_ms = totals->min_slack_frames == INT64_MAX
-                                ? 0
+                                ? INFINITY
                                 : 1000 * (double)totals->min_slack_frames / rate_hz;
     explain(verdict, &outcome->evidence, summary);
     if (verdict->windows > VERDICT_SETTLE_WINDOWS + 2 && verdict->busy) {
@@ -185,7 +185,7 @@ static void summarise(const struct bench *bench, uint32_t tracks, const struct v
         outcome->stream_bytes_per_second =
             (double)totals->latency.count * bench->block_bytes / summary->seconds;
     double load_percent = outcome->evidence.callback_percent;
-    if (!summary->pass && outcome->evidence.late_share > limit_late_share &&
+    if (!summary->pass && limit_callbacks_fail(&outcome->evidence) &&
         load_percent > full_callback_percent)
         outcome->estimate_tracks = tracks * full_callback_percent / load_percent;
     outcome->latency = totals->latency;
