@@ -8,8 +8,9 @@
 
 /*
  * One audio file being played. Its stream is cut into the file's own blocks, numbered from 0 where
- * the trial starts; at the end of its region it goes on at the region's beginning. A region is a
- * whole number of blocks and of frames, so frames stay whole across that seam.
+ * the trial starts; at the end of its region, whole blocks of the file, it goes on at the region's
+ * beginning. A frame may be cut at that seam: what is played there is noise either way, and every
+ * byte of it is known.
  */
 struct track {
     /* set before start */
