@@ -8,6 +8,8 @@
 /* An overload below this share of demand is within what the trial can tell: it passes. */
 static const double tolerated_growth = 0.004;
 
+static const double one_step_slope = 1.5;
+
 /* A growth above this share is called early, once every floor lay higher than the one before. */
 static const double certain_growth = 0.03;
 enum { CERTAIN_WINDOWS = 3, CERTAIN_RISE_BLOCKS = 8 };
@@ -63,13 +65,16 @@ static void decide(struct verdict *verdict, enum verdict_state state, enum verdi
     verdict->cause = cause;
 }
 
-/* The time is up. One block more or less is no trend, however long the blocks are. */
+/*
+ * The time is up. One block more or less is no trend, however long the blocks are: a single step of
+ * one in the middle of the floors gives a least-squares slope of 1.5 blocks over their time.
+ */
 static void conclude(struct verdict *verdict)
 {
     double judged_s = (VERDICT_WINDOWS - VERDICT_SETTLE_WINDOWS) * window_s(verdict);
     double tolerated = tolerated_growth * verdict->terms.demand_blocks_per_second;
-    if (tolerated < 1 / judged_s)
-        tolerated = 1 / judged_s;
+    if (tolerated < one_step_slope / judged_s)
+        tolerated = one_step_slope / judged_s;
     for (uint32_t i = VERDICT_WINDOWS - VERDICT_WINDOWS / 3; i < VERDICT_WINDOWS; i++) {
         if (verdict->floors[i] <= empty_floor_blocks) {
             decide(verdict, VERDICT_PASS, VERDICT_KEPT_UP);
