@@ -18,8 +18,8 @@ struct host {
 /* Fills what can be found out; what cannot says `unknown` or 0. Never fails. */
 void host_describe(struct host *host);
 
-/* Memory that can be had without swapping, in bytes: MemAvailable, or the control group's
- * remaining allowance where that is less. */
+/* Memory that can be had without swapping, in bytes: MemAvailable, or what the control group or the
+ * limit on address space (ulimit -v) leaves, where that is less. */
 uint64_t host_available_memory_bytes(void);
 
 /* Raises RLIMIT_NOFILE to its hard limit and returns how many descriptors this process may have. */

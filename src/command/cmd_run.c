@@ -23,10 +23,13 @@ static void request_stop(int signal_number)
 /* The study looks at the flag every few milliseconds, takes its files away and comes back. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART}, before;
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &action, &before);
+        if (signals[i] == SIGHUP && before.sa_handler == SIG_IGN) /* under nohup */
+            sigaction(SIGHUP, &before, NULL);
+    }
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -58,6 +61,8 @@ static int check_target(const char *path, struct error *error)
     }
     strcpy(copy, path);
     const char *folder = dirname(copy);
+    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        return error_set(error, ERROR_USAGE, "--json %s: %s is not a folder", path, folder);
     if (access(folder, W_OK) != 0)
         return error_set(error, ERROR_USAGE, "--json %s: cannot write in %s (%s)", path, folder,
                          strerror(errno));

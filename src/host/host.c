@@ -141,11 +141,29 @@ static uint64_t machine_available_bytes(void)
     return sysinfo(&info) == 0 ? (uint64_t)info.freeram * info.mem_unit : 0;
 }
 
+/* What is left of this process's address space where that is limited (ulimit -v). */
+static uint64_t address_space_left_bytes(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    uint64_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL || fscanf(file, "%" SCNu64, &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        fclose(file);
+    uint64_t used_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return limit.rlim_cur > used_bytes ? limit.rlim_cur - used_bytes : 0;
+}
+
 uint64_t host_available_memory_bytes(void)
 {
     uint64_t machine = machine_available_bytes();
     uint64_t group = cgroup_available_bytes("/proc/self/cgroup", "/sys/fs/cgroup");
-    return group < machine ? group : machine;
+    uint64_t space = address_space_left_bytes();
+    uint64_t least = group < machine ? group : machine;
+    return space < least ? space : least;
 }
 
 uint64_t host_raise_descriptor_limit(void)

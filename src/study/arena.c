@@ -19,7 +19,7 @@ int arena_init(struct arena *arena, uint64_t limit_bytes, struct error *error)
     if (mapping == MAP_FAILED) {
         char size[32];
         return error_set(error, ERROR_ENVIRONMENT,
-                         "no address space for %s of ring memory; use fewer --max-tracks",
+                         "no address space for %s of ring memory; raise its limit (ulimit -v)",
                          units_format_bytes(size, sizeof size, bytes));
     }
     uintptr_t misaligned = (uintptr_t)mapping % HUGE_PAGE_BYTES;

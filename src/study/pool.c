@@ -199,10 +199,10 @@ static int finish_file(struct pool *pool, uint32_t index, int descriptor, bool w
         pool->files++;
     } else {
         if (wanted)
-            error_set(error, ERROR_ENVIRONMENT,
-                      "%s/%s: cannot finish the test file: %s; check the drive, or ask for less "
-                      "with --pool-size",
-                      pool->folder.path, name, strerror(errno));
+            error_set(error, ERROR_ENVIRONMENT, "%s/%s: cannot finish the test file: %s; %s",
+                      pool->folder.path, name, strerror(errno),
+                      errno == EISDIR ? "move that folder away"
+                                      : "check the drive, or ask for less with --pool-size");
         unlinkat(folder, unfinished, 0);
     }
     close(descriptor);
@@ -311,7 +311,8 @@ int pool_open_file(const struct pool *pool, uint32_t index, bool direct, struct 
         return error_set(error, ERROR_ENVIRONMENT,
                          "%s: %s; raise the limit (ulimit -n) or ask for less with --max-tracks",
                          path, strerror(reason));
-    return error_set(error, ERROR_ENVIRONMENT, "%s: cannot open the test file: %s; run again", path,
+    return error_set(error, ERROR_ENVIRONMENT,
+                     "%s: cannot open the test file: %s; run `trackramp clean`, then again", path,
                      strerror(reason));
 }
 

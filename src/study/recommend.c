@@ -37,7 +37,8 @@ void recommend(struct result_volume *volume)
     volume->recommended_block_bytes = 0;
     if (best == NULL || best->sustained == 0) {
         snprintf(volume->recommendation, sizeof volume->recommendation,
-                 "No block size to recommend: none was found to carry a track.");
+                 "No block size to recommend: %s.",
+                 best == NULL ? "none was measured to the end" : "none was found to carry a track");
         return;
     }
     for (size_t i = 0; i < volume->cell_count; i++) {
@@ -50,8 +51,8 @@ void recommend(struct result_volume *volume)
     units_format_bytes(best_size, sizeof best_size, best->block_bytes);
     if (volume->cell_count == 1)
         snprintf(volume->recommendation, sizeof volume->recommendation,
-                 "%s carries %u tracks; it is the only block size measured.", size,
-                 chosen->sustained);
+                 "%s carries %u track%s; it is the only block size measured.", size,
+                 chosen->sustained, chosen->sustained == 1 ? "" : "s");
     else if (chosen == best)
         snprintf(volume->recommendation, sizeof volume->recommendation,
                  "Choose %s: it carries the most, %u tracks, and no smaller block comes within "

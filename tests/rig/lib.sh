@@ -7,11 +7,13 @@
 # script left that was killed with SIGKILL, the next one undoes first.
 set -eu
 
-program=${BUILD:-build}/trackramp
-case $program in
+built=${BUILD:-build}
+case $built in
 /*) ;;
-*) program=$PWD/$program ;;
+*) built=$PWD/$built ;;
 esac
+# shellcheck disable=SC2034 # for the scripts
+program=$built/trackramp
 scratch=${TRACKRAMP_SCRATCH:-/var/tmp}
 test=$(basename "$0" .sh)
 work=$scratch/trackramp-test-$test.$$
@@ -24,7 +26,7 @@ short="--trial 0.5 --repeat 1 --max-tracks 8 --block-size 64K --device clock"
 
 # FOLDER PID: whether the process is one that a test with this folder started.
 started_from() {
-    tr '\0' '\n' <"/proc/$2/cmdline" 2>/dev/null | grep -qF "$1"
+    tr '\0' '\n' 2>/dev/null <"/proc/$2/cmdline" | grep -qF "$1"
 }
 
 # Mount points below FOLDER, the innermost first.
@@ -32,12 +34,26 @@ mounts_below() {
     awk -v below="$1/" 'index($2, below) == 1 { print $2 }' /proc/self/mounts | sort -r
 }
 
-undo() {
+# FOLDER SIGNAL: to the process groups of what was started from there and still runs.
+signal_all() {
+    some=1
     for file in "$1"/*.pid; do
         if [ -f "$file" ] && started_from "$1" "$(cat "$file")"; then
-            kill -KILL -- "-$(cat "$file")" 2>/dev/null || true
+            kill -s "$2" -- "-$(cat "$file")" 2>/dev/null && some=0
         fi
     done
+    return $some
+}
+
+undo() {
+    if signal_all "$1" TERM; then
+        # They clear up by themselves, if they can.
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+            sleep 0.2
+            signal_all "$1" 0 || break
+        done
+        signal_all "$1" KILL || true
+    fi
     for file in "$1"/*.jack; do
         [ ! -f "$file" ] || tests/rig/jack.sh stop "$(basename "$file" .jack)" || true
     done
@@ -46,7 +62,7 @@ undo() {
         umount "$point" 2>/dev/null || { sleep 0.5 && umount "$point" 2>/dev/null; } ||
             umount -l "$point" || true
     done
-    [ -z "$(mounts_below "$1")" ] && rm -rf "$1"
+    [ -n "$(mounts_below "$1")" ] || rm -rf "$1"
 }
 
 undo_the_dead() {
@@ -108,7 +124,7 @@ start() {
 
 # NAME SIGNAL
 send() {
-    kill "-$2" "$(cat "$work/$1.pid")"
+    kill -s "$2" "$(cat "$work/$1.pid")"
 }
 
 # NAME: waits for its end, and sets `code`.
@@ -134,20 +150,20 @@ await() {
     done
 }
 
-any_file() {
-    [ -e "$1" ]
-}
-
-# DIR SUFFIX: waits until a test file with that ending lies in DIR.
-await_file() {
-    await 30 eval 'any_file "$1"/trackramp-files/*'"$2" || fail "no test file appeared in $1"
+# DIR SUFFIX: whether a test file with that ending lies there.
+has_test_file() {
+    for file in "$1"/trackramp-files/track-*"$2"; do
+        [ ! -e "$file" ] || return 0
+    done
+    return 1
 }
 
 # --- what is expected -------------------------------------------------------------------------
 
 show() {
-    sed "s/^/$1.out: /" "$work/$1.out" >&2
-    sed "s/^/$1.err: /" "$work/$1.err" >&2
+    for stream in out err; do
+        [ ! -f "$work/$1.$stream" ] || sed "s/^/$1.$stream: /" "$work/$1.$stream" >&2
+    done
 }
 
 # NAME CODE
