@@ -22,6 +22,7 @@ struct track {
     uint32_t slots;       /* of the ring, in blocks */
     uint64_t first_read_block; /* blocks below it were in the ring at the start */
     struct ring *ring;
+    uint64_t end_block;    /* flat out: nothing is asked for from this block on; 0: no end */
     unsigned char *landed; /* a flag a slot: its block has been read, an earlier one has not */
     /* reader only; set at start to what the ring already holds */
     uint64_t next_block;       /* to ask for */

@@ -5,7 +5,10 @@ set -u
 passed=0 failed=0 skipped=0
 for test in "$@"; do
     began=$(date +%s)
-    output=$("./$test" 2>&1)
+    case $test in
+    /*) output=$("$test" 2>&1) ;;
+    *) output=$("./$test" 2>&1) ;;
+    esac
     code=$?
     name=${test#"${BUILD:-build}"/}
     if [ "$code" -eq 77 ] && [ "${CI:-}" != true ]; then

@@ -12,12 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { STOPS_TO_INSIST = 3 };
+
 static volatile sig_atomic_t stop_requested;
 
+/* A drive that never answers cannot be waited for: who insists gets out, and leaves the files to
+ * the next run. */
 static void request_stop(int signal_number)
 {
     (void)signal_number;
-    stop_requested = 1;
+    stop_requested = stop_requested + 1;
+    if (stop_requested >= STOPS_TO_INSIST)
+        _exit(ERROR_INTERRUPTED);
 }
 
 /* The study looks at the flag every few milliseconds, takes its files away and comes back. */
@@ -91,7 +97,10 @@ static void print_result(const struct result *result, const char *json, FILE *co
             error_set(error, failed.kind, "%s", failed.text);
     }
     report_table(result, json_on_output ? console : stdout);
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        error_set(error, ERROR_ENVIRONMENT,
+                  "standard output: the table could not be written (%s); name a file with --json",
+                  strerror(errno));
 }
 
 static int check_directories(const struct plan *plan, struct error *error)

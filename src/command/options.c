@@ -269,6 +269,16 @@ static int check_together(const struct run_options *options, struct error *error
     if (plan->queue_depth > 0 && plan->engine == PLAN_ENGINE_THREADS)
         return error_set(error, ERROR_USAGE,
                          "--queue-depth goes with --engine uring; with threads use --readers");
+    /* A ring is two blocks at least, and a callback may come for all of a period at once. */
+    double least_s = 2.0 * plan->frames / plan->format.sample_rate_hz;
+    double rate = (double)format_bytes_per_second(&plan->format);
+    for (size_t i = 0; i < plan->block_size_count; i++) {
+        if (plan->buffer_s < least_s && 2.0 * plan->block_bytes[i] / rate < least_s)
+            return error_set(error, ERROR_USAGE,
+                             "--buffer %g: shorter than two callbacks of --frames %u; give at "
+                             "least %.2f",
+                             plan->buffer_s, plan->frames, least_s);
+    }
     return 0;
 }
 
@@ -290,6 +300,12 @@ int options_parse_run(struct run_options *options, int argc, char **argv, struct
         if (found == ':')
             return error_set(error, ERROR_USAGE, "%s: needs a value; see trackramp run --help",
                              given);
+        if (found == '?' && optopt > ROWS)
+            return error_set(error, ERROR_USAGE, "-%c: no such option; see trackramp run --help",
+                             optopt);
+        if (found == '?' && optopt > 0) /* a row's number */
+            return error_set(error, ERROR_USAGE, "--%s: takes no value; see trackramp run --help",
+                             rows[optopt - 1].name);
         if (found == '?')
             return error_set(error, ERROR_USAGE, "%s: no such option; see trackramp run --help",
                              given);

@@ -31,6 +31,10 @@ static void describe(char *line, size_t line_bytes, const struct study_progress 
                  (double)study->done_bytes / 1e6, (double)study->wanted_bytes / 1e6);
         return;
     }
+    if (study->block_bytes == 0) {
+        snprintf(line, line_bytes, "%s  %s, to choose an engine", study->directory, study->doing);
+        return;
+    }
     if (study->high > 0)
         snprintf(bracket, sizeof bracket, "  (%u to %u)", study->low, study->high);
     int minutes = (int)(study->left_s / 60), seconds = (int)study->left_s % 60;

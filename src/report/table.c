@@ -205,8 +205,13 @@ static void print_row(const struct result_cell *cell, uint32_t repeats, bool rec
 }
 
 /* What the columns mean, as far as these rows need it. */
-static void print_legend(const struct result_volume *volume, uint32_t repeats, FILE *out)
+static void print_legend(const struct result_volume *volume, FILE *out)
 {
+    size_t searches = 0; /* that the rows which got furthest have behind them */
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        if (volume->cells[i].run_count > searches)
+            searches = volume->cells[i].run_count;
+    }
     double clean_s = 0;
     bool capped = false, unfinished = false;
     for (size_t i = 0; i < volume->cell_count; i++) {
@@ -222,9 +227,9 @@ static void print_legend(const struct result_volume *volume, uint32_t repeats, F
     if (capped)
         LINE(out, "  >=", "stopped by something other than the drive, which could carry more");
     LINE(out, "  CPU %", "of one core: the whole process, and its audio callback alone");
-    if (repeats > 1)
-        LINE(out, "  low-high", "of %u searches: holds the true middle with a chance of %.0f %%",
-             repeats, 100 * (1 - pow(2, 1 - (double)repeats)));
+    if (searches > 1)
+        LINE(out, "  low-high", "of %zu searches: holds the true middle with a chance of %.0f %%",
+             searches, 100 * (1 - pow(2, 1 - (double)searches)));
     if (unfinished)
         LINE(out, "  -",
              "not measured; a row that is not finished says how many of its searches "
@@ -298,7 +303,7 @@ static void print_volume(const struct result *result, const struct result_volume
         const struct result_cell *cell = &volume->cells[i];
         print_row(cell, repeats, cell->block_bytes == volume->recommended_block_bytes, out);
     }
-    print_legend(volume, repeats, out);
+    print_legend(volume, out);
     print_warnings(volume, out);
     if (volume->recommendation[0] != '\0') {
         fputc('\n', out);

@@ -38,7 +38,11 @@ static int open_uring(void **engine, uint32_t queue_depth, const int *files, uin
         free(uring);
         return unavailable(-result, error);
     }
-    if (file_count > 0)
+    /* Without it a wait with a time limit would put completions of its own among ours, and a
+     * kernel that old may not know plain reads either. */
+    if (!(uring->ring.features & IORING_FEAT_EXT_ARG))
+        result = -ENOSYS;
+    else if (file_count > 0)
         result = io_uring_register_files(&uring->ring, files, file_count);
     if (result < 0) {
         io_uring_queue_exit(&uring->ring);
@@ -88,9 +92,12 @@ static uint32_t reap(void *engine, struct engine_read **done, uint32_t capacity,
     return count;
 }
 
+/* The kernel takes a ring apart after io_uring_queue_exit has returned. Its files must be let go of
+ * before: what is removed while it is open lives on, on FUSE under another name in the folder. */
 static void close_uring(void *engine)
 {
     struct uring *uring = engine;
+    io_uring_unregister_files(&uring->ring);
     io_uring_queue_exit(&uring->ring);
     free(uring);
 }

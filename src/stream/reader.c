@@ -51,8 +51,9 @@ static void fail(struct readers *all, const struct engine_read *read)
     pthread_mutex_unlock(&all->failure_lock);
 }
 
-/* Flat out, the order is the blocks' own, and a track whose slots are all under way has to wait for
- * one of them. */
+/* Flat out, the order is the blocks' own, and a track has one block under way at a time: several
+ * would lie side by side, and the kernel would make one large read of them, which tracks that play
+ * hardly ever give it. */
 void reader_schedule_block(struct reader *reader, uint32_t index)
 {
     const struct readers *all = reader->all;
@@ -61,10 +62,10 @@ void reader_schedule_block(struct reader *reader, uint32_t index)
     if (all->mixer != NULL)
         schedule_add(&reader->schedule, index, track_free_frame(track, number, all->frame_bytes),
                      track_dry_frame(track, number, all->frame_bytes));
-    else if (ring_slot_is_free(track->ring, number))
-        schedule_add(&reader->schedule, index, 0, number);
-    else
+    else if (number != track->published_blocks)
         track->parked = true;
+    else if (track->end_block == 0 || number < track->end_block)
+        schedule_add(&reader->schedule, index, 0, number);
 }
 
 static void complete(struct reader *reader, struct engine_read *read, uint64_t now_ns);
@@ -144,7 +145,7 @@ static void note_slack(struct reader *reader, const struct engine_read *read)
 static void complete(struct reader *reader, struct engine_read *read, uint64_t now_ns)
 {
     struct readers *all = reader->all;
-    if (read->result == -EINTR || read->result == -EAGAIN) {
+    if ((read->result == -EINTR || read->result == -EAGAIN) && !stopping(all)) {
         send(reader, read);
         return;
     }

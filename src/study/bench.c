@@ -1,10 +1,7 @@
 #include "bench.h"
 
 #include "host.h"
-#include "monotonic.h"
-#include "random.h"
 #include "trial.h"
-#include "units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,16 +17,15 @@ static const double memory_share = 0.6;
 
 enum { SUM_FRAMES = 4096 };
 
+enum { DEFAULT_QUEUE_DEPTH = 64, DEFAULT_THREADS = 16, LEAST_QUEUE_DEPTH = 2 };
+
+/* Reads under way beyond this many bytes, or beyond what the drive does in this time, make no drive
+ * faster, but every stop slower. */
+static const uint64_t queue_bytes = 32 << 20;
+static const double queue_s = 0.5;
+
 /* A ring is never under two blocks: one being played, one being read. */
 enum { RING_SLOTS_LEAST = 2 };
-
-/* Samples are played so softly that nobody hears them (-100 dB each, and noise adds up by the
- * square root), yet every one is converted, gained and summed. */
-static const float track_gain = 1e-5f;
-
-/* The lead-in: this much of the demand is missing at the start, at most that share of what a ring
- * still holds when a block falls due. Above the 100 ms that Linux's I/O controller saves up. */
-static const double lead_in_s = 0.12, lead_in_share = 0.25;
 
 /* --- the clock and the memory ------------------------------------------------------------- */
 
@@ -63,9 +59,8 @@ static int open_audio(struct bench *bench, struct error *error)
 static void plan_capacity(struct bench *bench)
 {
     bench->descriptor_limit = host_raise_descriptor_limit();
-    uint64_t tracks = bench->descriptor_limit > SPARE_DESCRIPTORS
-                          ? bench->descriptor_limit - SPARE_DESCRIPTORS
-                          : 1;
+    uint64_t spare = SPARE_DESCRIPTORS + bench->plan->readers; /* a uring is a descriptor too */
+    uint64_t tracks = bench->descriptor_limit > spare ? bench->descriptor_limit - spare : 1;
     if (tracks > PLAN_TRACKS_MAX)
         tracks = PLAN_TRACKS_MAX;
     if (bench->plan->max_tracks > 0 && bench->plan->max_tracks < tracks)
@@ -162,6 +157,7 @@ int bench_open_drive(struct bench *bench, const char *directory, struct error *e
 {
     const struct plan *plan = bench->plan;
     bench->progress.directory = directory;
+    bench->most_queue_depth = 0;
     struct pool_options options = {.directory = directory,
                                    .format = plan->format,
                                    .seed = plan->seed,
@@ -185,13 +181,50 @@ int bench_close_drive(struct bench *bench, struct error *error)
 
 /* --- block size and tracks ---------------------------------------------------------------- */
 
+static uint32_t clamp_depth(double depth, uint32_t most)
+{
+    if (depth < LEAST_QUEUE_DEPTH)
+        return LEAST_QUEUE_DEPTH;
+    return depth < most ? (uint32_t)depth : most;
+}
+
+void bench_set_engine(struct bench *bench, enum engine_kind kind)
+{
+    bench->readers.engine = kind;
+    bench->readers.readers = kind == ENGINE_URING ? 1 : DEFAULT_THREADS;
+    bench->readers.queue_depth = 1;
+    if (bench->plan->readers > 0)
+        bench->readers.readers = bench->plan->readers;
+}
+
+static void set_queue(struct bench *bench)
+{
+    if (bench->readers.engine == ENGINE_THREADS)
+        bench->readers.queue_depth = 1;
+    else if (bench->plan->queue_depth > 0)
+        bench->readers.queue_depth = bench->plan->queue_depth;
+    else
+        bench->readers.queue_depth =
+            clamp_depth((double)queue_bytes / bench->block_bytes, DEFAULT_QUEUE_DEPTH);
+}
+
+void bench_shorten_queue(struct bench *bench, double bytes_per_second)
+{
+    if (bench->readers.engine == ENGINE_URING && bench->plan->queue_depth == 0)
+        bench->readers.queue_depth = clamp_depth(bytes_per_second * queue_s / bench->block_bytes,
+                                                 bench->readers.queue_depth);
+}
+
 int bench_set_block(struct bench *bench, uint32_t block_bytes, struct error *error)
 {
     double ring_bytes =
         bench->plan->buffer_s * (double)format_bytes_per_second(&bench->plan->format);
     double slots = ceil(ring_bytes / block_bytes);
     bench->block_bytes = block_bytes;
+    set_queue(bench);
     bench->slots = slots > RING_SLOTS_LEAST ? (uint32_t)slots : RING_SLOTS_LEAST;
+    if (bench->readers.queue_depth > bench->most_queue_depth)
+        bench->most_queue_depth = bench->readers.queue_depth;
     uint64_t ring = (uint64_t)bench->slots * block_bytes;
     uint64_t by_memory = bench->arena.limit_bytes / ring;
     if (by_memory == 0)
@@ -214,137 +247,15 @@ int bench_set_block(struct bench *bench, uint32_t block_bytes, struct error *err
     return 0;
 }
 
+double bench_demand_blocks(const struct bench *bench, uint32_t tracks)
+{
+    double rate = (double)format_bytes_per_second(&bench->plan->format);
+    return rate * tracks / bench->block_bytes;
+}
+
 uint32_t bench_file_of(const struct bench *bench, uint32_t track)
 {
     return track % pool_files_limit(bench->pool);
-}
-
-static int open_files(struct bench *bench, uint32_t tracks, struct error *error)
-{
-    uint32_t limit = pool_files_limit(bench->pool);
-    if (pool_grow(bench->pool, tracks < limit ? tracks : limit, error) != 0)
-        return -1;
-    for (; bench->opened < tracks; bench->opened++) {
-        struct track *track = &bench->tracks[bench->opened];
-        track->file = pool_open_file(bench->pool, bench_file_of(bench, bench->opened),
-                                     bench->plan->direct, error);
-        if (track->file < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/*
- * Where block 0 of each track's stream lies. Tracks that share a file start far apart: each in its
- * own equal part of the region, anywhere in it.
- */
-static void place_in_file(const struct bench *bench, uint32_t index, uint32_t tracks,
-                          uint64_t *random)
-{
-    struct track *track = &bench->tracks[index];
-    uint64_t block = bench->block_bytes;
-    uint64_t data_end = pool_data_offset(bench->pool) +
-                        pool_file_frames(bench->pool) * format_frame_bytes(&bench->plan->format);
-    uint64_t first = (pool_data_offset(bench->pool) + block - 1) / block;
-    track->region_offset_bytes = first * block;
-    track->region_blocks = (uint32_t)(data_end / block - first);
-    uint32_t limit = pool_files_limit(bench->pool);
-    uint32_t sharers = (tracks - 1) / limit + 1, part = index / limit;
-    uint64_t from = (uint64_t)track->region_blocks * part / sharers;
-    uint64_t to = (uint64_t)track->region_blocks * (part + 1) / sharers;
-    track->start_block =
-        (uint32_t)(from + random_below(random, to > from ? to - from : 1)) % track->region_blocks;
-}
-
-/* A random order of 0 .. count-1 (Fisher and Yates). */
-static uint32_t *shuffled(uint32_t count, uint64_t *random)
-{
-    uint32_t *order = malloc(count * sizeof *order);
-    for (uint32_t i = 0; order != NULL && i < count; i++) {
-        uint32_t with = (uint32_t)random_below(random, i + 1);
-        order[i] = order[with];
-        order[with] = i;
-    }
-    return order;
-}
-
-static uint32_t count_lead_in(const struct bench *bench, uint32_t tracks)
-{
-    double rate = (double)format_bytes_per_second(&bench->plan->format);
-    double spare_s = (bench->slots - 1) * (double)bench->block_bytes / rate;
-    double seconds = lead_in_s < spare_s * lead_in_share ? lead_in_s : spare_s * lead_in_share;
-    double blocks = seconds * rate * tracks / bench->block_bytes;
-    return blocks < tracks ? (uint32_t)blocks : tracks;
-}
-
-static int make_ready(struct bench *bench, uint32_t tracks, struct error *error)
-{
-    uint64_t ring_bytes = (uint64_t)bench->slots * bench->block_bytes;
-    if (open_files(bench, tracks, error) != 0 ||
-        arena_back(&bench->arena, tracks * ring_bytes, error) != 0)
-        return -1;
-    memset(bench->landed, 0, (size_t)tracks * bench->slots);
-    bench->mixer->rings = bench->rings;
-    bench->mixer->tracks = tracks;
-    bench->mixer->gain = track_gain;
-    mixer_reset(bench->mixer);
-    return 0;
-}
-
-/* A ring that holds the stream's first `held` blocks, played up to `consumed_bytes`. */
-static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint64_t consumed_bytes)
-{
-    struct track *track = &bench->tracks[index];
-    uint64_t ring_bytes = (uint64_t)bench->slots * bench->block_bytes;
-    track->slots = bench->slots;
-    track->landed = bench->landed + (size_t)index * bench->slots;
-    track->ring = &bench->rings[index];
-    track->phase_bytes = (uint32_t)consumed_bytes;
-    track->first_read_block = track->next_block = track->published_blocks = held;
-    track->parked = false;
-    ring_init(track->ring, bench->arena.memory + index * ring_bytes, bench->block_bytes,
-              bench->slots, held * bench->block_bytes, consumed_bytes);
-}
-
-/*
- * Where in their blocks the tracks begin decides when each asks for its next one. Drawn freely, a
- * trial shorter than a block lasts would see a demand that is off by chance (one sigma is 8 % for
- * 227 tracks and 1 MiB blocks in 5 s). So each track gets one of `tracks` equal parts of the block,
- * in random order, and a random place in it: scattered, and the same demand in every stretch of
- * time. The tracks with the most left to play go short first.
- */
-int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t *lead_in_blocks,
-                     struct error *error)
-{
-    uint64_t random = seed;
-    uint32_t frame_bytes = format_frame_bytes(&bench->plan->format);
-    if (make_ready(bench, tracks, error) != 0)
-        return -1;
-    uint32_t *order = shuffled(tracks, &random);
-    if (order == NULL)
-        return error_set(error, ERROR_ENVIRONMENT, "out of memory for %u tracks", tracks);
-    *lead_in_blocks = count_lead_in(bench, tracks);
-    for (uint32_t i = 0; i < tracks; i++) {
-        double within = (double)random_below(&random, 1 << 20) / (1 << 20);
-        uint64_t phase = (uint64_t)(bench->block_bytes * ((order[i] + within) / tracks));
-        uint32_t missing = order[i] < *lead_in_blocks ? 1 : 0;
-        place_in_file(bench, i, tracks, &random);
-        set_track(bench, i, bench->slots - missing, phase - phase % frame_bytes);
-    }
-    free(order);
-    return 0;
-}
-
-int bench_set_flood(struct bench *bench, uint32_t tracks, uint64_t seed, struct error *error)
-{
-    uint64_t random = seed;
-    if (make_ready(bench, tracks, error) != 0)
-        return -1;
-    for (uint32_t i = 0; i < tracks; i++) {
-        place_in_file(bench, i, tracks, &random);
-        set_track(bench, i, bench->slots, (uint64_t)bench->slots * bench->block_bytes);
-    }
-    return 0;
 }
 
 int bench_read_error(const struct bench *bench, const struct reader_failure *failure,

@@ -3,7 +3,6 @@
 
 #include "arena.h"
 #include "audio.h"
-#include "drive.h"
 #include "error.h"
 #include "mixer.h"
 #include "plan.h"
@@ -41,8 +40,9 @@ struct bench {
     struct reader_options readers;
     /* the block size under test */
     uint32_t block_bytes, slots;
-    uint32_t tracks_limit;   /* most tracks at this block size ... */
-    enum limit limit_reason; /* ... and what bounds them */
+    uint32_t most_queue_depth; /* of the block sizes so far, on this drive */
+    uint32_t tracks_limit;     /* most tracks at this block size ... */
+    enum limit limit_reason;   /* ... and what bounds them */
 };
 
 /* Opens the clock and takes the memory. On error everything is released again, but for a lost
@@ -55,7 +55,10 @@ void bench_fini(struct bench *bench);
 int bench_open_drive(struct bench *bench, const char *directory, struct error *error);
 int bench_close_drive(struct bench *bench, struct error *error);
 
-/* Sets the block size, and with it ring size and the most tracks that can be held. */
+/* The engine that reads, with the plan's readers and queue or its defaults. */
+void bench_set_engine(struct bench *bench, enum engine_kind kind);
+
+/* Sets the block size, and with it queue depth, ring size and the most tracks that can be held. */
 int bench_set_block(struct bench *bench, uint32_t block_bytes, struct error *error);
 
 /*
@@ -69,11 +72,18 @@ int bench_set_block(struct bench *bench, uint32_t block_bytes, struct error *err
 int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t *lead_in_blocks,
                      struct error *error);
 
+/* A queue that takes the drive long to empty makes every stop slow and no drive faster: bounds it
+ * to what `bytes_per_second` does in half a second. Not where the user has named a depth. */
+void bench_shorten_queue(struct bench *bench, double bytes_per_second);
+
 /* Makes `tracks` ready to be read flat out: the same, with empty rings. */
 int bench_set_flood(struct bench *bench, uint32_t tracks, uint64_t seed, struct error *error);
 
 /* Calls the observer, and ends what is going on when the user or the device says so. */
 int bench_poll(struct bench *bench, struct error *error);
+
+/* What `tracks` ask of the drive, in blocks per second. */
+double bench_demand_blocks(const struct bench *bench, uint32_t tracks);
 
 /* Which test file a track plays. */
 uint32_t bench_file_of(const struct bench *bench, uint32_t track);

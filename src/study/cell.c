@@ -3,16 +3,22 @@
 #include "ramp.h"
 #include "stats.h"
 #include "trial.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Reading flat out: first briefly, for how many files the measurement will want, then properly. */
-static const double glance_s = 0.3, flood_s = 1.5;
+static const double glance_s = 0.3;
 
 /* Tracks to begin with, and how far above the guess files are made in advance. */
 enum { FIRST_TRACKS = 64 };
 static const double ahead_of_guess = 1.1;
+
+/* An overload that a confirming trial should be able to tell, how much longer it may become for
+ * that, and what is worth a warning if it cannot. */
+static const double wanted_resolution = 0.01, coarse_resolution = 0.02;
+enum { CONFIRM_STRETCH_MOST = 4 };
 
 /* A share of the files above this in the cache, and they are not cold. */
 static const double cold_share = 0.01;
@@ -29,27 +35,36 @@ static uint32_t clamp_tracks(const struct bench *bench, double tracks)
     return tracks < bench->tracks_limit ? (uint32_t)tracks : bench->tracks_limit;
 }
 
+/* Tracks to read flat out with, where `wanted` are expected: enough to keep every queue full. */
+static uint32_t flood_tracks(const struct bench *bench, double wanted)
+{
+    double queues = (double)bench->readers.queue_depth * bench->readers.readers;
+    double least = queues > FIRST_TRACKS ? queues : FIRST_TRACKS;
+    return clamp_tracks(bench, wanted > least ? wanted : least);
+}
+
 /* Bytes per second over a track's rate is the first guess. Few files lie close together and read
- * faster than many, so a guess that wants more files than there are is made again with them. */
+ * faster than many, so it is made again with as many as it asks for. */
 static int guess(struct bench *bench, struct cell *cell, struct cell_search *search,
                  uint32_t *tracks, struct error *error)
 {
     double rate = (double)format_bytes_per_second(&bench->plan->format);
     uint64_t seed = trial_seed(bench, cell);
-    uint32_t files = pool_files(bench->pool);
-    uint32_t with = clamp_tracks(bench, files > FIRST_TRACKS ? files : FIRST_TRACKS);
     double bytes_per_second;
-    if (trial_flood(bench, with, glance_s, seed, &bytes_per_second, error) != 0)
+    if (trial_flood(bench, flood_tracks(bench, pool_files(bench->pool)), glance_s, seed,
+                    &bytes_per_second, error) != 0)
         return -1;
-    with = clamp_tracks(bench, ceil(bytes_per_second / rate * ahead_of_guess));
-    if (trial_flood(bench, with, flood_s, seed, &bytes_per_second, error) != 0)
+    bench_shorten_queue(bench, bytes_per_second);
+    search->flood_tracks = flood_tracks(bench, ceil(bytes_per_second / rate * ahead_of_guess));
+    double seconds = trial_flood_seconds(bench->block_bytes, bytes_per_second);
+    if (trial_flood(bench, search->flood_tracks, seconds, seed + 1, &bytes_per_second, error) != 0)
         return -1;
     search->flood_bytes_per_second = bytes_per_second;
     *tracks = clamp_tracks(bench, bytes_per_second / rate);
     return 0;
 }
 
-static void warn(struct cell *cell, const struct trial_outcome *outcome)
+static void warn(struct cell *cell, enum ramp_step step, const struct trial_outcome *outcome)
 {
     struct result_cell *result = cell->result;
     if (outcome->late_callbacks > 0)
@@ -68,6 +83,33 @@ static void warn(struct cell *cell, const struct trial_outcome *outcome)
                     "%.0f %% of the test files were still in the page cache when a trial began; "
                     "use --io direct",
                     100 * outcome->resident);
+    if (step == STEP_CONFIRM && outcome->resolution > coarse_resolution)
+        result_warn(result, "coarse",
+                    "so few blocks are read a second that a trial cannot tell %.0f %% more tracks "
+                    "from this count; use a longer --trial",
+                    100 * outcome->resolution);
+}
+
+/* Through the cache, a track that comes to where another began finds it read already. */
+static void warn_of_sharing(const struct bench *bench, struct cell *cell,
+                            const struct cell_search *search)
+{
+    if (!bench->plan->direct && search->sustained > pool_files_limit(bench->pool))
+        result_warn(cell->result, "shared-files",
+                    "several tracks played each test file, so the page cache served some of their "
+                    "reads and the count may be too high; use a larger --pool-size");
+}
+
+/* A confirming trial is longer, and longer still where blocks are so few that it could not tell. */
+static double confirm_seconds(const struct bench *bench, uint32_t tracks)
+{
+    struct verdict_terms terms = {.trial_s = bench->plan->trial_s * TRIAL_CONFIRM_FACTOR,
+                                  .demand_blocks_per_second = bench_demand_blocks(bench, tracks)};
+    double longest_s = terms.trial_s * CONFIRM_STRETCH_MOST;
+    double wanted_s = terms.trial_s * verdict_resolution(&terms) / wanted_resolution;
+    if (wanted_s < terms.trial_s)
+        return terms.trial_s;
+    return wanted_s < longest_s ? wanted_s : longest_s;
 }
 
 /* Notes a trial where the result wants it, and where the search does. */
@@ -83,7 +125,7 @@ static int note(struct cell *cell, const struct ramp *ramp, const struct trial_o
     cell->result->checked_samples += outcome->checked_samples;
     cell->result->late_callbacks += outcome->late_callbacks;
     cell->result->device_xruns += outcome->device_xruns;
-    warn(cell, outcome);
+    warn(cell, ramp->step, outcome);
     if (!trial->pass && (search->failed_at == 0 || trial->tracks <= search->failed_at)) {
         search->failed_at = trial->tracks;
         search->evidence = outcome->evidence;
@@ -122,7 +164,8 @@ int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
     ramp_init(&ramp, earlier > 0 ? earlier : first, bench->tracks_limit, earlier > 0);
     while (ramp_next(&ramp, &tracks, &step)) {
         struct trial_outcome outcome;
-        double seconds = bench->plan->trial_s * (step == STEP_CONFIRM ? TRIAL_CONFIRM_FACTOR : 1);
+        double seconds =
+            step == STEP_CONFIRM ? confirm_seconds(bench, tracks) : bench->plan->trial_s;
         bench->progress.doing = ramp_step_name(step);
         if (trial_run(bench, tracks, seconds, trial_seed(bench, cell), &outcome, error) != 0 ||
             note(cell, &ramp, &outcome, search, error) != 0)
@@ -134,6 +177,7 @@ int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
     search->sustained = ramp.sustained;
     search->knee = ramp.knee;
     search->capped = ramp.capped;
+    warn_of_sharing(bench, cell, search);
     cell->search_count++;
     return 0;
 }

@@ -16,6 +16,7 @@ struct cell_search {
     uint32_t sustained, knee;
     bool capped;
     double flood_bytes_per_second;
+    uint32_t flood_tracks; /* that it was read with */
     double clean_s, stream_bytes_per_second;
     double process_percent, callback_percent;
     double latency_p50_us, latency_p99_us, latency_p999_us, latency_max_us;

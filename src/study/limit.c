@@ -80,7 +80,7 @@ enum limit limit_of_drive(uint32_t block_bytes, const struct limit_flood *floods
             neighbour = &floods[i];
     }
     if (self == NULL || neighbour == NULL)
-        return LIMIT_DISK_BANDWIDTH;
+        return LIMIT_NONE;
     struct result_fit fit;
     limit_fit((struct limit_flood[]){*self, *neighbour}, 2, &fit);
     if (fit.rate_bytes_per_second == 0) /* larger reads take no longer: only their number counts */

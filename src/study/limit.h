@@ -41,7 +41,8 @@ void limit_fit(const struct limit_flood *floods, size_t count, struct result_fit
 /*
  * Which of the drive's limits holds at `block_bytes`: reads per second where positioning takes
  * more than half of a read's time, bandwidth otherwise. Judged between the block size and its
- * nearest neighbour among `floods`, since a drive is not one line over all sizes.
+ * nearest neighbour among `floods`, since a drive is not one line over all sizes. LIMIT_NONE
+ * without a neighbour to tell by.
  */
 enum limit limit_of_drive(uint32_t block_bytes, const struct limit_flood *floods, size_t count);
 

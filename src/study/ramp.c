@@ -17,6 +17,10 @@ enum { ESTIMATE_TRIES = 4 };
  * this many steps of the grid. Without an estimate, one. */
 enum { NEAR_STEPS = 3 };
 
+/* An estimate this many steps below a count that passed still stands: a short trial may pass that
+ * much too high. Further off, the pass has disproved it. */
+enum { TRUSTED_STEPS = 2 };
+
 void ramp_init(struct ramp *ramp, uint32_t guess, uint32_t cap, bool known)
 {
     memset(ramp, 0, sizeof *ramp);
@@ -112,8 +116,8 @@ static bool near_enough(const struct ramp *ramp)
 /* What to confirm: where there is an estimate, that, but not far below what has passed. */
 static uint32_t best_candidate(const struct ramp *ramp)
 {
-    uint32_t step = grid(ramp->low);
-    uint32_t least = ramp->low > step ? ramp->low - step : 1;
+    uint32_t steps = TRUSTED_STEPS * grid(ramp->low);
+    uint32_t least = ramp->low > steps ? ramp->low - steps : 1;
     if (ramp->high == 0 || ramp->estimate <= 0)
         return ramp->low;
     return clamp(ramp->estimate, least, ramp->high - 1);
@@ -126,7 +130,10 @@ static void report_search(struct ramp *ramp, uint32_t tracks, bool pass)
     else
         ramp->high = tracks;
     bool bracketed = ramp->low > 0 && ramp->high > 0;
-    if (ramp->high == 1) { /* not even one */
+    if (ramp->estimate + TRUSTED_STEPS * grid(ramp->low) < ramp->low ||
+        (ramp->high > 0 && ramp->estimate >= ramp->high))
+        ramp->estimate = 0; /* disproved */
+    if (ramp->high == 1) {  /* not even one */
         ramp->done = true;
     } else if (ramp->low == ramp->cap || (bracketed && near_enough(ramp))) {
         ramp->knee = ramp->candidate = best_candidate(ramp);
@@ -148,12 +155,14 @@ static void report_confirm(struct ramp *ramp, uint32_t tracks, bool pass)
         uint32_t shift = ramp->tries - 1 < 16 ? ramp->tries - 1 : 16;
         uint64_t drop = (uint64_t)grid(tracks) << shift;
         ramp->candidate = tracks > drop ? tracks - (uint32_t)drop : 1;
+        if (ramp->estimate >= 1 && ramp->estimate < ramp->candidate)
+            ramp->candidate = (uint32_t)ramp->estimate; /* of a long trial, and so a good one */
     }
 }
 
 void ramp_report(struct ramp *ramp, bool pass, double estimate)
 {
-    if (estimate > 0)
+    if (estimate > 0 || ramp->step == STEP_CONFIRM)
         ramp->estimate = estimate;
     ramp->tries++;
     if (ramp->step == STEP_CONFIRM)

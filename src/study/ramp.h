@@ -15,7 +15,7 @@
  *   close in  between the two, to one step of the grid (1 %, at least one track), or to three where
  *             a trial has shown what the drive carries
  *   confirm   hold that, or the highest that passed, for longer; where it fails, go down from
- *             there in growing steps until a count is confirmed
+ *             there in growing steps, or to what that trial shows, until a count is confirmed
  */
 
 struct ramp {

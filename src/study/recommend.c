@@ -2,6 +2,7 @@
 
 #include "units.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 static const double near_share = 0.95;
@@ -14,7 +15,7 @@ static const struct result_cell *best_of(const struct result_volume *volume)
     const struct result_cell *best = NULL;
     for (size_t i = 0; i < volume->cell_count; i++) {
         const struct result_cell *cell = &volume->cells[i];
-        if (cell->complete && (best == NULL || cell->sustained > best->sustained))
+        if (best == NULL || cell->sustained > best->sustained)
             best = cell;
     }
     return best;
@@ -22,31 +23,30 @@ static const struct result_cell *best_of(const struct result_volume *volume)
 
 static bool as_good(const struct result_cell *cell, const struct result_cell *best)
 {
-    if (!cell->complete)
-        return false;
     if (cell->sustained >= near_share * best->sustained)
         return true;
     return cell->run_count >= RUNS_FOR_OVERLAP && best->run_count >= RUNS_FOR_OVERLAP &&
-           cell->high >= best->low;
+           cell->sustained >= best->low;
 }
 
-void recommend(struct result_volume *volume)
+static bool all_complete(const struct result_volume *volume)
 {
-    const struct result_cell *best = best_of(volume), *chosen = NULL;
-    char size[32], best_size[32];
-    volume->recommended_block_bytes = 0;
-    if (best == NULL || best->sustained == 0) {
-        snprintf(volume->recommendation, sizeof volume->recommendation,
-                 "No block size to recommend: %s.",
-                 best == NULL ? "none was measured to the end" : "none was found to carry a track");
-        return;
-    }
     for (size_t i = 0; i < volume->cell_count; i++) {
-        const struct result_cell *cell = &volume->cells[i];
-        if (as_good(cell, best) && (chosen == NULL || cell->block_bytes < chosen->block_bytes))
-            chosen = cell;
+        if (!volume->cells[i].complete)
+            return false;
     }
-    volume->recommended_block_bytes = chosen->block_bytes;
+    return volume->cell_count > 0;
+}
+
+static bool is_the_drives(enum limit limit)
+{
+    return limit == LIMIT_DISK_BANDWIDTH || limit == LIMIT_DISK_IOPS;
+}
+
+static void explain(struct result_volume *volume, const struct result_cell *chosen,
+                    const struct result_cell *best)
+{
+    char size[32], best_size[32];
     units_format_bytes(size, sizeof size, chosen->block_bytes);
     units_format_bytes(best_size, sizeof best_size, best->block_bytes);
     if (volume->cell_count == 1)
@@ -59,11 +59,33 @@ void recommend(struct result_volume *volume)
                  "5 %% of that.",
                  size, chosen->sustained);
     else
-        snprintf(
-            volume->recommendation, sizeof volume->recommendation,
-            "Choose %s: with %u tracks it is the smallest block within %s of the best (%u at "
-            "%s); larger blocks cost ring memory and gain nothing that can be told from noise.",
-            size, chosen->sustained,
-            chosen->sustained >= near_share * best->sustained ? "5 %" : "the spread",
-            best->sustained, best_size);
+        snprintf(volume->recommendation, sizeof volume->recommendation,
+                 "Choose %s: with %u tracks it is the smallest block within %s of the best (%u at "
+                 "%s); larger blocks cost ring memory and %s.",
+                 size, chosen->sustained,
+                 chosen->sustained >= near_share * best->sustained ? "5 %" : "the spread",
+                 best->sustained, best_size,
+                 is_the_drives(best->limit)
+                     ? "gain nothing that can be told from noise"
+                     : "might carry more only where the drive is not what stopped the count");
+}
+
+void recommend(struct result_volume *volume)
+{
+    const struct result_cell *best = best_of(volume), *chosen = NULL;
+    volume->recommended_block_bytes = 0;
+    if (!all_complete(volume) || best->sustained == 0) {
+        snprintf(volume->recommendation, sizeof volume->recommendation,
+                 "No block size to recommend: %s.",
+                 all_complete(volume) ? "none was found to carry a track"
+                                      : "not all were measured to the end");
+        return;
+    }
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        const struct result_cell *cell = &volume->cells[i];
+        if (as_good(cell, best) && (chosen == NULL || cell->block_bytes < chosen->block_bytes))
+            chosen = cell;
+    }
+    volume->recommended_block_bytes = chosen->block_bytes;
+    explain(volume, chosen, best);
 }

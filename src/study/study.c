@@ -17,11 +17,6 @@
  * order, so that a drive's drift does not pass for an effect of the block size.
  */
 
-enum { DEFAULT_QUEUE_DEPTH = 64, DEFAULT_THREADS = 16, LEAST_QUEUE_DEPTH = 8 };
-
-/* Reads under way beyond this many bytes make no drive faster, but every stop slower. */
-static const uint64_t queue_bytes = 32 << 20;
-
 /* Two engines are compared for this long each; io_uring stays unless the other is clearly faster,
  * for it needs one thread where the other needs many. */
 static const double engine_trial_s = 0.4, clearly_faster = 1.05;
@@ -42,25 +37,17 @@ struct study {
 
 /* --- engine ------------------------------------------------------------------------------- */
 
-static struct reader_options engine_options(const struct plan *plan, enum engine_kind kind)
+/* Each at places of its own: what one has read may lie in a cache below for the other. */
+static int time_engine(struct bench *bench, enum engine_kind kind, uint32_t block_bytes,
+                       double *bytes_per_second, struct error *error)
 {
-    struct reader_options options = {.engine = kind};
-    options.readers = kind == ENGINE_URING ? 1 : DEFAULT_THREADS;
-    options.queue_depth = kind == ENGINE_URING ? DEFAULT_QUEUE_DEPTH : 1;
-    if (plan->readers > 0)
-        options.readers = plan->readers;
-    if (plan->queue_depth > 0 && kind == ENGINE_URING)
-        options.queue_depth = plan->queue_depth;
-    return options;
-}
-
-static int time_engine(struct bench *bench, enum engine_kind kind, double *bytes_per_second,
-                       struct error *error)
-{
+    bench_set_engine(bench, kind);
+    if (bench_set_block(bench, block_bytes, error) != 0)
+        return -1;
     uint32_t tracks =
         bench->tracks_limit < ENGINE_TRIAL_TRACKS ? bench->tracks_limit : ENGINE_TRIAL_TRACKS;
-    bench->readers = engine_options(bench->plan, kind);
-    return trial_flood(bench, tracks, engine_trial_s, bench->plan->seed, bytes_per_second, error);
+    uint64_t seed = bench->plan->seed * 31 + kind;
+    return trial_flood(bench, tracks, engine_trial_s, seed, bytes_per_second, error);
 }
 
 /* The faster one that works here, at the smallest block size: there an engine's cost shows most. */
@@ -71,7 +58,7 @@ static int choose_engine(struct study *study, struct error *error)
     struct error ignored = {0};
     if (plan->engine != PLAN_ENGINE_BEST) {
         enum engine_kind kind = plan->engine == PLAN_ENGINE_URING ? ENGINE_URING : ENGINE_THREADS;
-        bench->readers = engine_options(plan, kind);
+        bench_set_engine(bench, kind);
         return engine_probe(kind, error);
     }
     enum engine_kind best = ENGINE_THREADS;
@@ -82,14 +69,13 @@ static int choose_engine(struct study *study, struct error *error)
             if (plan->block_bytes[i] < smallest)
                 smallest = plan->block_bytes[i];
         }
-        if (bench_set_block(bench, smallest, error) != 0 ||
-            time_engine(bench, ENGINE_URING, &uring, error) != 0 ||
-            time_engine(bench, ENGINE_THREADS, &threads, error) != 0)
+        if (time_engine(bench, ENGINE_URING, smallest, &uring, error) != 0 ||
+            time_engine(bench, ENGINE_THREADS, smallest, &threads, error) != 0)
             return -1;
         if (threads <= uring * clearly_faster)
             best = ENGINE_URING;
     }
-    bench->readers = engine_options(plan, best);
+    bench_set_engine(bench, best);
     return 0;
 }
 
@@ -116,13 +102,7 @@ static int measure_cells(struct study *study, struct error *error)
         for (size_t i = 0; i < sizes; i++) {
             estimate_left(study);
             size_t at = repeat % 2 == 0 ? i : sizes - 1 - i;
-            struct bench *bench = &study->bench;
-            uint32_t depth = engine_options(plan, bench->readers.engine).queue_depth;
-            uint64_t most = queue_bytes / plan->block_bytes[at];
-            if (plan->queue_depth == 0 && depth > most)
-                depth = most > LEAST_QUEUE_DEPTH ? (uint32_t)most : LEAST_QUEUE_DEPTH;
-            bench->readers.queue_depth = depth;
-            if (cell_measure(bench, &study->cells[at], error) != 0)
+            if (cell_measure(&study->bench, &study->cells[at], error) != 0)
                 return -1;
             study->searches_done++;
         }
@@ -142,11 +122,13 @@ static int flood_beside(struct study *study, struct error *error)
     double bytes_per_second;
     if (bench_set_block(&study->bench, other, error) != 0)
         return -1;
-    uint32_t tracks = pool_files(study->bench.pool) < study->bench.tracks_limit
-                          ? pool_files(study->bench.pool)
-                          : study->bench.tracks_limit;
-    if (trial_flood(&study->bench, tracks, engine_trial_s, plan->seed, &bytes_per_second, error) !=
-        0)
+    /* As many tracks as the size measured was read with, as far as the rings go. */
+    uint32_t tracks = study->cells[0].searches[0].flood_tracks;
+    if (tracks > study->bench.tracks_limit)
+        tracks = study->bench.tracks_limit;
+    double seconds = trial_flood_seconds(other, study->cells[0].searches[0].flood_bytes_per_second);
+    bench_shorten_queue(&study->bench, study->cells[0].searches[0].flood_bytes_per_second);
+    if (trial_flood(&study->bench, tracks, seconds, plan->seed, &bytes_per_second, error) != 0)
         return -1;
     study->beside =
         (struct limit_flood){.block_bytes = other, .bytes_per_second = bytes_per_second};
@@ -198,7 +180,7 @@ static void finish_volume(struct study *study, struct result_volume *volume)
     volume->pool_bytes = pool_bytes(bench->pool);
     volume->pool_limit_bytes = pool_limit_bytes(bench->pool);
     volume->readers = bench->readers.readers;
-    volume->queue_depth = engine_options(study->plan, bench->readers.engine).queue_depth;
+    volume->queue_depth = bench->most_queue_depth;
     snprintf(volume->engine, sizeof volume->engine, "%s", engine_kind_name(bench->readers.engine));
     snprintf(volume->io, sizeof volume->io, "%s", study->plan->direct ? "direct" : "buffered");
     name_limits(study, volume);

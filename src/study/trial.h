@@ -22,13 +22,18 @@ struct trial_outcome {
     struct histogram latency;
     uint64_t checked_samples;
     uint64_t late_callbacks, device_xruns;
-    double resident; /* share of the files cached at the start, -1: unknown; buffered only */
+    double resolution; /* the least overload the verdict can tell, as a share of the demand */
+    double resident;   /* share of the files cached at the start, -1: unknown; buffered only */
 };
 
 /* Holds `tracks` for `seconds` at the bench's block size, and judges. Errors: a failed read,
  * corruption, a lost device, an interrupt; a trial that fails is no error. */
 int trial_run(struct bench *bench, uint32_t tracks, double seconds, uint64_t seed,
               struct trial_outcome *outcome, struct error *error);
+
+/* How long to read flat out at this block size where `bytes_per_second` are to be expected: for
+ * enough blocks to count, within bounds. */
+double trial_flood_seconds(uint32_t block_bytes, double bytes_per_second);
 
 /* Reads flat out with `tracks` tracks for `seconds`, after a warm-up a quarter as long. Sets bytes
  * per second. */

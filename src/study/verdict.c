@@ -8,14 +8,22 @@
 /* An overload below this share of demand is within what the trial can tell: it passes. */
 static const double tolerated_growth = 0.004;
 
-static const double one_step_slope = 1.5;
-
 /* A growth above this share is called early, once every floor lay higher than the one before. */
 static const double certain_growth = 0.03;
 enum { CERTAIN_WINDOWS = 3, CERTAIN_RISE_BLOCKS = 8 };
 
 /* A backlog this small is none: a block on its way. */
 static const double empty_floor_blocks = 1;
+
+/* Less than a block over the judged time is no trend, however long the blocks are. (One step of a
+ * block can show as 1.5 times that and fail a trial; letting it pass would let twice the overload
+ * pass, and a search that fails by a step finds its way back.) */
+double verdict_resolution(const struct verdict_terms *terms)
+{
+    double judged_s = terms->trial_s * (VERDICT_WINDOWS - VERDICT_SETTLE_WINDOWS) / VERDICT_WINDOWS;
+    double step = 1 / judged_s / terms->demand_blocks_per_second;
+    return step > tolerated_growth ? step : tolerated_growth;
+}
 
 void verdict_init(struct verdict *verdict, const struct verdict_terms *terms)
 {
@@ -65,16 +73,11 @@ static void decide(struct verdict *verdict, enum verdict_state state, enum verdi
     verdict->cause = cause;
 }
 
-/*
- * The time is up. One block more or less is no trend, however long the blocks are: a single step of
- * one in the middle of the floors gives a least-squares slope of 1.5 blocks over their time.
- */
+/* The time is up. */
 static void conclude(struct verdict *verdict)
 {
-    double judged_s = (VERDICT_WINDOWS - VERDICT_SETTLE_WINDOWS) * window_s(verdict);
-    double tolerated = tolerated_growth * verdict->terms.demand_blocks_per_second;
-    if (tolerated < one_step_slope / judged_s)
-        tolerated = one_step_slope / judged_s;
+    double tolerated =
+        verdict_resolution(&verdict->terms) * verdict->terms.demand_blocks_per_second;
     for (uint32_t i = VERDICT_WINDOWS - VERDICT_WINDOWS / 3; i < VERDICT_WINDOWS; i++) {
         if (verdict->floors[i] <= empty_floor_blocks) {
             decide(verdict, VERDICT_PASS, VERDICT_KEPT_UP);

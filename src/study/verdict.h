@@ -53,6 +53,9 @@ struct verdict {
     double current_floor;            /* of the window under way */
 };
 
+/* The least overload that fails a trial, as a share of the demand: below it, it passes. */
+double verdict_resolution(const struct verdict_terms *terms);
+
 void verdict_init(struct verdict *verdict, const struct verdict_terms *terms);
 
 /* Takes the next sample, in order of time; decides as soon as the rest cannot change the verdict,

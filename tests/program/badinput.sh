@@ -29,8 +29,9 @@ refused 2 nonsense nonsense
 refused 2 -x -x
 refused 2 --nonsense run --nonsense "$drive"
 refused 2 --nonsense run --nonsense=5 "$drive"
-refused 2 -k run -k "$drive"
-refused 2 --keep run --keep=yes "$drive"
+refused 2 "-k: no such option" run -k "$drive"
+refused 2 "-k: no such option" run -kx "$drive"
+refused 2 "--keep: takes no value" run --keep=yes "$drive"
 refused 2 --block-size run "$drive" --block-size
 refused 2 --trial run "$drive" --trial
 
@@ -69,6 +70,7 @@ bad --seed -1
 bad --seed ""
 bad --seed 18446744073709551616
 bad --device ""
+refused 2 "--buffer 0.01" run --buffer 0.01 --block-size 4K --channels 100 "$drive"
 bad --json ""
 refused 2 --queue-depth run --engine threads --queue-depth 8 "$drive"
 

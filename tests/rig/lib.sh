@@ -158,6 +158,12 @@ has_test_file() {
     return 1
 }
 
+# NAME: whether that failed because this system keeps io_uring from its programs. Only then is
+# what needs it left out.
+lacks_uring() {
+    [ "$code" -eq 3 ] && grep -qF "io_uring is not to be had" "$work/$1.err"
+}
+
 # --- what is expected -------------------------------------------------------------------------
 
 show() {

@@ -11,7 +11,7 @@
 
 /* A reader whose engine does what a drive rarely does, at each read in turn. */
 
-enum { TRACKS = 3, SLOTS = 4, BLOCK_BYTES = 512, DEPTH = 5, BLOCKS = 60, PERIOD_FRAMES = 100 };
+enum { TRACKS = 8, SLOTS = 4, BLOCK_BYTES = 512, DEPTH = 5, BLOCKS = 60, PERIOD_FRAMES = 100 };
 
 static const struct engine_operations *const engines[] = {&engine_scripted,
                                                           &engine_scripted_at_once};

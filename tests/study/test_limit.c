@@ -173,12 +173,12 @@ static void test_a_drive_of_two_limits(void **state)
     assert_int_equal(limit_of_drive(1048576, floods, 6), LIMIT_DISK_BANDWIDTH);
 }
 
-static void test_one_size_alone_says_bandwidth(void **state)
+static void test_one_size_alone_says_nothing(void **state)
 {
     (void)state;
     static const struct limit_flood floods[] = {{4096, 1e6}, {8192, 0}};
-    assert_int_equal(limit_of_drive(4096, floods, 2), LIMIT_DISK_BANDWIDTH);
-    assert_int_equal(limit_of_drive(8192, floods, 2), LIMIT_DISK_BANDWIDTH);
+    assert_int_equal(limit_of_drive(4096, floods, 2), LIMIT_NONE);
+    assert_int_equal(limit_of_drive(8192, floods, 2), LIMIT_NONE);
 }
 
 int main(void)
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(test_the_knee_parts_the_drives_limits),
         cmocka_unit_test(test_the_order_of_sizes_does_not_matter),
         cmocka_unit_test(test_a_drive_of_two_limits),
-        cmocka_unit_test(test_one_size_alone_says_bandwidth),
+        cmocka_unit_test(test_one_size_alone_says_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
