@@ -22,28 +22,29 @@ static int terminal_columns(FILE *console)
     return size.ws_col;
 }
 
+/* What matters most comes first, and the folder last: a narrow terminal cuts the end off. */
 static void describe(char *line, size_t line_bytes, const struct study_progress *study)
 {
-    char block[32], bracket[64] = "";
+    char block[32], bracket[64] = "", held[160] = "";
     units_format_block(block, sizeof block, study->block_bytes);
     if (study->wanted_bytes > 0) {
-        snprintf(line, line_bytes, "%s  writing test files: %.0f of %.0f MB", study->directory,
-                 (double)study->done_bytes / 1e6, (double)study->wanted_bytes / 1e6);
+        snprintf(line, line_bytes, "writing test files: %.0f of %.0f MB  %s",
+                 (double)study->done_bytes / 1e6, (double)study->wanted_bytes / 1e6,
+                 study->directory);
         return;
     }
     if (study->block_bytes == 0) {
-        snprintf(line, line_bytes, "%s  %s, to choose an engine", study->directory, study->doing);
+        snprintf(line, line_bytes, "%s, to choose an engine  %s", study->doing, study->directory);
         return;
     }
     if (study->high > 0)
-        snprintf(bracket, sizeof bracket, "  (%u to %u)", study->low, study->high);
-    int minutes = (int)(study->left_s / 60), seconds = (int)study->left_s % 60;
-    int used = snprintf(line, line_bytes, "%s  %d:%02d left  block %s  pass %u of %u  %s",
-                        study->directory, minutes, seconds, block, study->repeat + 1,
-                        study->repeats > 0 ? study->repeats : 1, study->doing);
-    if (study->tracks > 0 && used > 0 && (size_t)used < line_bytes)
-        snprintf(line + used, line_bytes - (size_t)used, "  %u tracks%s  emptiest ring %.0f %%",
-                 study->tracks, bracket, study->fill_percent);
+        snprintf(bracket, sizeof bracket, " (%u to %u)", study->low, study->high);
+    if (study->tracks > 0)
+        snprintf(held, sizeof held, ": %u tracks%s, emptiest ring %.0f %%", study->tracks, bracket,
+                 study->fill_percent);
+    snprintf(line, line_bytes, "%d:%02d left  %s  pass %u/%u  %s%s  %s", (int)(study->left_s / 60),
+             (int)study->left_s % 60, block, study->repeat + 1,
+             study->repeats > 0 ? study->repeats : 1, study->doing, held, study->directory);
 }
 
 void progress_show(struct progress *progress, const struct study_progress *study)

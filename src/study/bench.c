@@ -1,7 +1,9 @@
 #include "bench.h"
 
 #include "host.h"
+#include "monotonic.h"
 #include "trial.h"
+#include "units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -112,6 +114,14 @@ void bench_fini(struct bench *bench)
     memset(bench, 0, sizeof *bench);
 }
 
+static void show(struct bench *bench)
+{
+    uint64_t now_ns = monotonic_ns();
+    uint64_t left_ns = bench->expected_end_ns > now_ns ? bench->expected_end_ns - now_ns : 0;
+    bench->progress.left_s = (double)left_ns / (double)UNITS_NS_PER_SECOND;
+    bench->observer->progress(bench->observer->user, &bench->progress);
+}
+
 int bench_poll(struct bench *bench, struct error *error)
 {
     if (audio_check(bench->audio, error) != 0) {
@@ -120,7 +130,7 @@ int bench_poll(struct bench *bench, struct error *error)
     }
     if (bench->observer->interrupted(bench->observer->user))
         return error_set(error, ERROR_INTERRUPTED, "interrupted");
-    bench->observer->progress(bench->observer->user, &bench->progress);
+    show(bench);
     return 0;
 }
 
@@ -132,7 +142,7 @@ static int poll_while_writing(void *user, uint64_t done_bytes, uint64_t wanted_b
     bench->progress.doing = "writing test files";
     bench->progress.done_bytes = done_bytes;
     bench->progress.wanted_bytes = wanted_bytes;
-    bench->observer->progress(bench->observer->user, &bench->progress);
+    show(bench);
     bench->progress.done_bytes = bench->progress.wanted_bytes = 0;
     return bench->observer->interrupted(bench->observer->user);
 }

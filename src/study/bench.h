@@ -24,6 +24,7 @@ struct bench {
     const struct plan *plan;
     const struct study_observer *observer;
     struct study_progress progress;
+    uint64_t expected_end_ns; /* of the whole study */
     struct audio *audio;
     bool audio_lost; /* its callback may still be running: touch nothing it uses */
     struct mixer *mixer;

@@ -89,7 +89,9 @@ static void estimate_left(struct study *study)
     double passed_s = (double)(monotonic_ns() - study->started_ns) / (double)UNITS_NS_PER_SECOND;
     double each_s = study->searches_done > 0 ? passed_s / study->searches_done
                                              : trials_per_search * study->plan->trial_s;
-    study->bench.progress.left_s = each_s * (study->searches - study->searches_done);
+    double left_s = each_s * (study->searches - study->searches_done);
+    study->bench.expected_end_ns =
+        monotonic_ns() + (uint64_t)(left_s * (double)UNITS_NS_PER_SECOND);
 }
 
 static int measure_cells(struct study *study, struct error *error)
