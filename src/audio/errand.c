@@ -22,7 +22,7 @@ struct errand {
     atomic_bool done; /* released by the errand's thread, acquired by the main thread */
 };
 
-static bool hung; /* main thread */
+static struct errand *hung; /* main thread; kept, for its own thread may yet come back to it */
 
 static void *errand_thread(void *argument)
 {
@@ -45,7 +45,7 @@ static int start_thread(struct errand *errand, pthread_t *thread)
 
 int errand_run(void (*run)(void *argument), void *argument, uint64_t limit_ns)
 {
-    struct errand *errand = hung ? NULL : calloc(1, sizeof *errand);
+    struct errand *errand = hung != NULL ? NULL : calloc(1, sizeof *errand);
     if (errand == NULL)
         return -1;
     errand->run = run;
@@ -58,7 +58,7 @@ int errand_run(void (*run)(void *argument), void *argument, uint64_t limit_ns)
     uint64_t now_ns = monotonic_ns(), deadline_ns = now_ns + limit_ns;
     while (!atomic_load_explicit(&errand->done, memory_order_acquire)) {
         if (now_ns >= deadline_ns) {
-            hung = true;
+            hung = errand;
             pthread_detach(thread);
             return -1;
         }

@@ -181,7 +181,6 @@ static void links_inside_are_not_followed(void **state)
     assert_int_equal(pool_files(fixture->pool), 0);
     grow_pool(fixture, 2);
     for (int i = 2; i < 4; i++) { /* and put there while we run */
-        snprintf(text, sizeof text, "%d", i);
         snprintf(path, sizeof path, "%s/" POOL_FOLDER "/track-00000%d.wav.part", fixture->directory,
                  i);
         assert_int_equal(symlink("../outside", path), 0);
