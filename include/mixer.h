@@ -46,9 +46,8 @@ struct mixer {
     _Atomic uint64_t period_frames;       /* of the last callback */
     _Atomic uint64_t released_blocks;     /* blocks played to their end, all tracks */
     _Atomic uint64_t underruns;           /* times a ring held less than a period */
-    _Atomic uint64_t first_underrun_frame;
-    _Atomic uint64_t fill_bytes;        /* the emptiest ring at the last callback */
-    _Atomic uint64_t lowest_fill_bytes; /* the emptiest since start */
+    _Atomic uint64_t fill_bytes;          /* the emptiest ring at the last callback */
+    _Atomic uint64_t lowest_fill_bytes;   /* the emptiest since start */
     _Atomic uint32_t probes_given;
     struct mixer_probe probes[MIXER_PROBES];
 };

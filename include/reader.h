@@ -26,12 +26,6 @@ struct reader_options {
     uint32_t queue_depth; /* reads each keeps under way; `threads` has one */
 };
 
-/* Live totals over all readers, in blocks since start. */
-struct reader_counters {
-    uint64_t submitted_blocks;
-    uint64_t completed_blocks;
-};
-
 /* What the readers did, known once they have stopped. */
 struct reader_totals {
     struct histogram latency; /* submit to complete */
@@ -60,8 +54,8 @@ int readers_start(struct readers **readers, const struct reader_options *options
                   struct track *tracks, uint32_t count, const struct mixer *mixer,
                   struct error *error);
 
-/* Any time between start and stop, main thread. */
-void readers_counters(const struct readers *readers, struct reader_counters *counters);
+/* Blocks read since start, by all readers. Any time between start and stop, main thread. */
+uint64_t readers_completed_blocks(const struct readers *readers);
 
 /* True when a read failed: nothing is read any more. */
 bool readers_failed(const struct readers *readers, struct reader_failure *failure);

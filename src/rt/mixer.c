@@ -34,7 +34,6 @@ void mixer_reset(struct mixer *mixer)
     store(&mixer->frames_ns, 0);
     store(&mixer->released_blocks, 0);
     store(&mixer->underruns, 0);
-    store(&mixer->first_underrun_frame, UINT64_MAX);
     store(&mixer->fill_bytes, UINT64_MAX);
     store(&mixer->lowest_fill_bytes, UINT64_MAX);
     atomic_store_explicit(&mixer->probes_given, 0, memory_order_relaxed);
@@ -187,8 +186,6 @@ static void render_period(struct mixer *mixer, float *bus, uint32_t frames, uint
     mixer->probe_track = mixer->probe_track + 1 < mixer->tracks ? mixer->probe_track + 1 : 0;
     fold(mixer, bus, frames, bus_channels);
 
-    if (underruns > 0 && load(&mixer->underruns) == 0)
-        store(&mixer->first_underrun_frame, load(&mixer->frames));
     store(&mixer->underruns, load(&mixer->underruns) + underruns);
     store(&mixer->released_blocks, load(&mixer->released_blocks) + released);
     store(&mixer->fill_bytes, emptiest);

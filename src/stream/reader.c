@@ -127,7 +127,6 @@ static void send_due(struct reader *reader)
         read->submitted_ns = monotonic_ns();
         track->next_block++;
         reader_schedule_block(reader, index);
-        count(&reader->submitted_blocks);
         if (!send(reader, read))
             return;
     }

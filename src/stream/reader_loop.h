@@ -28,8 +28,7 @@ struct reader {
     int64_t min_slack_frames;
     uint64_t cpu_ns;
     /* shared: its own, for the main thread to look at */
-    _Alignas(64) _Atomic uint64_t submitted_blocks;
-    _Atomic uint64_t completed_blocks;
+    _Alignas(64) _Atomic uint64_t completed_blocks;
 };
 
 struct readers {

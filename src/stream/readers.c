@@ -157,14 +157,12 @@ int readers_start(struct readers **readers, const struct reader_options *options
                               track_count, mixer, error);
 }
 
-void readers_counters(const struct readers *all, struct reader_counters *counters)
+uint64_t readers_completed_blocks(const struct readers *all)
 {
-    *counters = (struct reader_counters){0};
-    /* Completed first: a block that is counted there is then counted as submitted too. */
+    uint64_t blocks = 0;
     for (uint32_t i = 0; i < all->count; i++)
-        counters->completed_blocks += atomic_load(&all->each[i].completed_blocks);
-    for (uint32_t i = 0; i < all->count; i++)
-        counters->submitted_blocks += atomic_load(&all->each[i].submitted_blocks);
+        blocks += atomic_load(&all->each[i].completed_blocks);
+    return blocks;
 }
 
 bool readers_failed(const struct readers *all, struct reader_failure *failure)

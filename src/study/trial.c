@@ -52,14 +52,11 @@ static int cool_files(struct bench *bench, double *resident, struct error *error
 /* `readers` is NULL before they have been started. */
 static void look(const struct bench *bench, const struct readers *readers, struct moment *moment)
 {
-    struct reader_counters counters = {0};
     moment->ns = monotonic_ns();
     moment->cpu_ns = monotonic_process_cpu_ns();
     audio_counters(bench->audio, &moment->audio);
     /* Completed first: what is given back after that look can only add to the backlog. */
-    if (readers != NULL)
-        readers_counters(readers, &counters);
-    moment->completed_blocks = counters.completed_blocks;
+    moment->completed_blocks = readers != NULL ? readers_completed_blocks(readers) : 0;
     moment->released_blocks = atomic_load(&bench->mixer->released_blocks);
     moment->underruns = atomic_load(&bench->mixer->underruns);
     moment->frames = atomic_load(&bench->mixer->frames);

@@ -129,12 +129,10 @@ void rig_fini(struct rig *rig)
 
 bool rig_wait_completed(const struct readers *readers, uint64_t blocks)
 {
-    struct reader_counters counters;
     struct reader_failure failure;
     uint64_t give_up_ns = monotonic_ns() + patience_ns;
     do {
-        readers_counters(readers, &counters);
-        if (counters.completed_blocks >= blocks || readers_failed(readers, &failure))
+        if (readers_completed_blocks(readers) >= blocks || readers_failed(readers, &failure))
             return true;
         sched_yield();
     } while (monotonic_ns() < give_up_ns);
