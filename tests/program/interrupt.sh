@@ -80,7 +80,7 @@ finish terminal
 exec 3>&-
 expect_code terminal 130
 expect_empty "$work/terminal"
-for words in "writing test files" "block 64K" "pass 1 of 60" "reading flat out" "8 tracks" "emptiest ring" \
+for words in "writing test files" "left  64K" "pass 1/60" "reading flat out" "8 tracks" "emptiest ring" \
     "bracket" "confirm" "This run is incomplete: interrupted" "trackramp: interrupted"; do
     grep -qF "$words" "$work/terminal.screen" || fail "terminal: '$words' never stood there"
 done
