@@ -22,8 +22,15 @@ int units_parse_bytes(const char *text, uint64_t *bytes);
 /* Reads a whole number without sign. Returns 0, or -1 as above. */
 int units_parse_count(const char *text, uint64_t *count);
 
+/* Reads a decimal number, without sign or exponent, of at most 10^9. Returns 0 or -1. */
+int units_parse_decimal(const char *text, double *value);
+
 /* Reads a time in seconds, a decimal number above 0 (`2`, `0.5`, `5s`). Returns 0 or -1. */
 int units_parse_seconds(const char *text, double *seconds);
+
+/* Reads a time of any size, 0 as well: a decimal number of `s`, `ms` or `us`, or of seconds where
+ * no unit stands behind it (`8ms`, `120us`, `1.5s`, `2`). Returns 0 or -1. */
+int units_parse_time(const char *text, double *seconds);
 
 /* Writes a size for people: `512 B`, `64 KiB`, `1.5 MiB`. Returns `out`. */
 const char *units_format_bytes(char *out, size_t out_bytes, uint64_t bytes);

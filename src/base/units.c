@@ -55,18 +55,53 @@ int units_parse_bytes(const char *text, uint64_t *bytes)
     return 0;
 }
 
+/* strtod alone would take a sign, an exponent, hexadecimal, `inf` and `nan`. */
+static int parse_decimal(const char *text, double *value, const char **rest)
+{
+    size_t length = strspn(text, "0123456789.");
+    char digits[64], *end;
+    if (length == 0 || length >= sizeof digits)
+        return -1;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    *value = strtod(digits, &end);
+    *rest = text + length;
+    return end == digits + length && *value <= 1e9 ? 0 : -1;
+}
+
+int units_parse_decimal(const char *text, double *value)
+{
+    double parsed;
+    const char *rest;
+    if (parse_decimal(text, &parsed, &rest) != 0 || *rest != '\0')
+        return -1;
+    *value = parsed;
+    return 0;
+}
+
 int units_parse_seconds(const char *text, double *seconds)
 {
-    /* strtod would also take a sign, hexadecimal, `inf` and `nan`. */
-    if (text[strspn(text, "0123456789.")] != '\0' && text[strspn(text, "0123456789.")] != 's')
+    double value;
+    const char *rest;
+    if (parse_decimal(text, &value, &rest) != 0 || !(value > 0))
         return -1;
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || !(value > 0) || value > 1e9)
+    if (*rest != '\0' && strcmp(rest, "s") != 0)
         return -1;
-    if (*end == 's')
-        end++;
-    if (*end != '\0')
+    *seconds = value;
+    return 0;
+}
+
+int units_parse_time(const char *text, double *seconds)
+{
+    double value;
+    const char *rest;
+    if (parse_decimal(text, &value, &rest) != 0)
+        return -1;
+    if (strcmp(rest, "ms") == 0)
+        value /= 1e3;
+    else if (strcmp(rest, "us") == 0)
+        value /= 1e6;
+    else if (*rest != '\0' && strcmp(rest, "s") != 0)
         return -1;
     *seconds = value;
     return 0;

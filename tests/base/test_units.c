@@ -96,6 +96,49 @@ static void test_seconds_are_positive_decimals(void **state)
     }
 }
 
+static void test_times_take_their_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds;
+    } cases[] = {
+        {"8ms", 0.008}, {"120us", 120e-6}, {"2s", 2},          {"1.5s", 1.5},       {"0.5", 0.5},
+        {"0", 0},       {"0us", 0},        {".25ms", 0.00025}, {"66.7us", 66.7e-6},
+    };
+    double seconds = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        seconds = -1;
+        assert_int_equal(units_parse_time(cases[i].text, &seconds), 0);
+        assert_true(seconds - cases[i].seconds < 1e-18 && cases[i].seconds - seconds < 1e-18);
+    }
+    static const char *const refused[] = {
+        "",    "ms",  "-1ms", "+1",     " 1", "1 ms", "1ns",  "1sms", "1e3",       "nan",
+        "1 s", "1mS", "1m",   "1.2.3s", ".",  "1,5",  "0x1s", "1s,2", "2000000000"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        seconds = 7;
+        if (units_parse_time(refused[i], &seconds) != -1)
+            fail_msg("`%s` passed for a time", refused[i]);
+        assert_true(seconds == 7);
+    }
+}
+
+static void test_decimals_are_plain(void **state)
+{
+    (void)state;
+    double value = 7;
+    assert_int_equal(units_parse_decimal("0.5", &value), 0);
+    assert_true(value == 0.5);
+    assert_int_equal(units_parse_decimal("12", &value), 0);
+    assert_true(value == 12);
+    static const char *const refused[] = {"", "-1", "1s", "1e3", "0x1", "inf", ".", "1 ", "50%"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (units_parse_decimal(refused[i], &value) != -1)
+            fail_msg("`%s` passed for a number", refused[i]);
+    }
+    assert_true(value == 12);
+}
+
 static void test_sizes_print_for_people(void **state)
 {
     (void)state;
@@ -136,6 +179,8 @@ int main(void)
         cmocka_unit_test(test_what_is_no_size_is_refused_and_changes_nothing),
         cmocka_unit_test(test_counts_are_whole_and_unsigned),
         cmocka_unit_test(test_seconds_are_positive_decimals),
+        cmocka_unit_test(test_times_take_their_unit),
+        cmocka_unit_test(test_decimals_are_plain),
         cmocka_unit_test(test_sizes_print_for_people),
         cmocka_unit_test(test_block_sizes_print_as_the_command_line_takes_them),
         cmocka_unit_test(test_a_short_buffer_is_not_overrun),

@@ -19,4 +19,10 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
     return (uint64_t)((__uint128_t)random_next(state) * bound >> 64);
 }
 
+/* From 0 to below 1, in steps of 2^-53. */
+static inline double random_unit(uint64_t *state)
+{
+    return (double)(random_next(state) >> 11) * 0x1p-53;
+}
+
 #endif
