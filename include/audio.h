@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /*
- * Who calls the audio callback: a PortAudio output, or the built-in real-time clock.
+ * Who calls the audio callback: a PortAudio output, the built-in real-time clock, or, in virtual
+ * time, a simulated device.
  *
  * A driver calls `render` once a period, from a thread of its own, for as long as it runs. It
  * keeps counts that the main thread reads at any time, and it judges nothing by itself except
@@ -25,16 +26,18 @@ typedef void (*audio_render)(void *user, float *bus, uint32_t frames, uint32_t b
 
 struct audio_options {
     const char *device; /* a PortAudio output's name (or a part that only one has), `clock`,
-                           or NULL: the default output, and the clock where there is none */
+                           `simulated`, or NULL: the default output, and the clock where there is
+                           none */
     uint32_t sample_rate_hz;
     uint32_t frames; /* frames a callback, as asked: hosts may use others */
     audio_render render;
     void *user;
+    double gone_s; /* the simulated device stops calling after so long; 0: never */
 };
 
 /* Set once by audio_open. Strings live until audio_close. */
 struct audio_info {
-    const char *driver;   /* `portaudio` or `clock` */
+    const char *driver;   /* `portaudio`, `clock` or `simulated` */
     const char *host_api; /* `JACK Audio Connection Kit`, `ALSA`, ...; `none` for the clock */
     const char *device;   /* its name; `built-in clock` */
     uint32_t sample_rate_hz;
@@ -67,9 +70,13 @@ struct audio; /* opaque */
  */
 int audio_open(struct audio **audio, const struct audio_options *options, struct error *error);
 
-/* Stops and frees; takes NULL. Not to be called once audio_check has failed: PortAudio may never
- * come back (a dead JACK server). Then the process must leave with _exit. Main thread. */
+/* Stops and frees; takes NULL. Not to be called once audio_check has failed, unless audio_is_safe:
+ * PortAudio may never come back (a dead JACK server). Then the process must leave with _exit. Main
+ * thread. */
 void audio_close(struct audio *audio);
+
+/* Whether closing it cannot hang, nor a callback still be running, whatever became of it. */
+bool audio_is_safe(const struct audio *audio);
 
 const struct audio_info *audio_info(const struct audio *audio);
 void audio_counters(const struct audio *audio, struct audio_counters *counters);

@@ -3,6 +3,9 @@
 
 #include <stdint.h>
 
+/* In virtual time (simulation.h) all of these answer from the virtual clock, on which sleeping is
+ * what makes time pass and computing takes none. */
+
 /* CLOCK_MONOTONIC in nanoseconds. Any thread. */
 uint64_t monotonic_ns(void);
 

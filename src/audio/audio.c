@@ -227,7 +227,9 @@ int audio_open(struct audio **audio, const struct audio_options *options, struct
 {
     bool clock_is_named = options->device != NULL && strcmp(options->device, "clock") == 0;
     enum driver_opened result = DRIVER_NO_OUTPUT;
-    if (!clock_is_named)
+    if (options->device != NULL && strcmp(options->device, "simulated") == 0)
+        result = audio_open_driver(audio, &driver_simulated, options, error);
+    else if (!clock_is_named)
         result = audio_open_driver(audio, &driver_portaudio, options, error);
     if (result != DRIVER_NO_OUTPUT)
         return result == DRIVER_OPENED ? 0 : -1;
@@ -235,6 +237,11 @@ int audio_open(struct audio **audio, const struct audio_options *options, struct
         return -1;
     (*audio)->stream->info.fell_back = !clock_is_named;
     return 0;
+}
+
+bool audio_is_safe(const struct audio *audio)
+{
+    return audio->driver == &driver_simulated;
 }
 
 void audio_close(struct audio *audio)

@@ -82,6 +82,7 @@ struct driver {
 
 extern const struct driver driver_clock;
 extern const struct driver driver_portaudio;
+extern const struct driver driver_simulated;
 
 /* All outputs that PortAudio offers, with room in `*devices` for one more. Main thread. */
 int driver_portaudio_list(struct audio_device **devices, size_t *count, struct error *error);
