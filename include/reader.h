@@ -12,18 +12,20 @@
 /*
  * The threads that keep rings full. Each reader owns every n-th track, keeps its engine's queue
  * filled with the blocks that are due, the ring that runs dry first served first, and sleeps until
- * the sample clock frees the next slot.
+ * the sample clock frees the next slot. In virtual time (simulation.h) readers are no threads but
+ * actors: the same rounds, each when its time has come.
  */
 
-enum engine_kind { ENGINE_URING, ENGINE_THREADS };
+enum engine_kind { ENGINE_URING, ENGINE_THREADS, ENGINE_MODEL };
 
-/* `uring`, `threads`. */
+/* `uring`, `threads`, `model`. */
 const char *engine_kind_name(enum engine_kind kind);
 
 struct reader_options {
     enum engine_kind engine;
-    uint32_t readers;     /* threads */
-    uint32_t queue_depth; /* reads each keeps under way; `threads` has one */
+    uint32_t readers;          /* threads */
+    uint32_t queue_depth;      /* reads each keeps under way; `threads` has one */
+    struct model_drive *drive; /* that ENGINE_MODEL reads from; not for the others */
 };
 
 /* What the readers did, known once they have stopped. */
@@ -33,6 +35,7 @@ struct reader_totals {
                                  nothing was read */
     uint64_t busiest_cpu_ns;  /* CPU time of the reader that used most */
     uint64_t elapsed_ns;
+    double busy_share; /* of the time in which reads were under way, mean of the readers */
 };
 
 /* A read that failed: the first one. */

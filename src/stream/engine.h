@@ -32,18 +32,28 @@ enum engine_answer {
     ENGINE_BUSY,   /* not taken: reap first */
 };
 
+/* What an engine is opened for. */
+struct engine_setup {
+    uint32_t queue_depth; /* most reads at a time */
+    const int *files;
+    uint32_t file_count;
+    uint32_t block_bytes;
+    struct model_drive *drive; /* the modelled one, for engine_model */
+};
+
 struct engine_operations {
-    /* At most `queue_depth` reads at a time, on these files. */
-    int (*open)(void **engine, uint32_t queue_depth, const int *files, uint32_t file_count,
-                struct error *error);
+    int (*open)(void **engine, const struct engine_setup *setup, struct error *error);
     enum engine_answer (*submit)(void *engine, struct engine_read *read);
     /* Sends what was submitted, waits up to `wait_ns` for a completion (0: not at all), and
      * fills `done` with up to `capacity` completed reads. Returns how many. NULL in an engine
      * that never queues. */
     uint32_t (*reap)(void *engine, struct engine_read **done, uint32_t capacity, uint64_t wait_ns);
     void (*close)(void *engine);
+    /* The earliest moment at which reap may have something, for a reader in virtual time, which
+     * cannot wait in reap: it may be early, never late. NULL in an engine that needs real time. */
+    uint64_t (*next_ns)(void *engine);
 };
 
-extern const struct engine_operations engine_uring, engine_threads;
+extern const struct engine_operations engine_uring, engine_threads, engine_model;
 
 #endif

@@ -6,10 +6,9 @@
 
 /* A read on the spot: parallelism comes from the number of readers, one thread each. */
 
-static int open_threads(void **engine, uint32_t queue_depth, const int *files, uint32_t file_count,
-                        struct error *error)
+static int open_threads(void **engine, const struct engine_setup *setup, struct error *error)
 {
-    (void)queue_depth, (void)files, (void)file_count, (void)error;
+    (void)setup, (void)error;
     *engine = NULL;
     return 0;
 }

@@ -24,16 +24,15 @@ static int unavailable(int error_number, struct error *error)
                      strerror(error_number));
 }
 
-static int open_uring(void **engine, uint32_t queue_depth, const int *files, uint32_t file_count,
-                      struct error *error)
+static int open_uring(void **engine, const struct engine_setup *setup, struct error *error)
 {
     struct uring *uring = calloc(1, sizeof *uring);
     if (uring == NULL)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for the io_uring engine");
     /* Completions need no interrupt of the reader: it comes to fetch them (Linux 5.19 on). */
-    int result = io_uring_queue_init(queue_depth, &uring->ring, IORING_SETUP_COOP_TASKRUN);
+    int result = io_uring_queue_init(setup->queue_depth, &uring->ring, IORING_SETUP_COOP_TASKRUN);
     if (result == -EINVAL)
-        result = io_uring_queue_init(queue_depth, &uring->ring, 0);
+        result = io_uring_queue_init(setup->queue_depth, &uring->ring, 0);
     if (result < 0) {
         free(uring);
         return unavailable(-result, error);
@@ -42,8 +41,8 @@ static int open_uring(void **engine, uint32_t queue_depth, const int *files, uin
      * kernel that old may not know plain reads either. */
     if (!(uring->ring.features & IORING_FEAT_EXT_ARG))
         result = -ENOSYS;
-    else if (file_count > 0)
-        result = io_uring_register_files(&uring->ring, files, file_count);
+    else if (setup->file_count > 0)
+        result = io_uring_register_files(&uring->ring, setup->files, setup->file_count);
     if (result < 0) {
         io_uring_queue_exit(&uring->ring);
         free(uring);

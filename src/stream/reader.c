@@ -4,6 +4,7 @@
 #include "units.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 /*
  * A reader's round: send every block that is due while the queue has room, wait for a completion
@@ -214,19 +215,70 @@ static void land_completed(struct reader *reader, uint64_t longest_ns)
     } while (landed == REAP_MOST);
 }
 
+static bool reads_under_way(const struct reader *reader)
+{
+    return reader->idle_count < reader->depth;
+}
+
+/* Adds up the time in which reads are under way, from look to look. */
+static void note_busy(struct reader *reader)
+{
+    if (reads_under_way(reader) == (reader->busy_since_ns != 0))
+        return;
+    uint64_t now_ns = monotonic_ns();
+    if (reader->busy_since_ns != 0)
+        reader->busy_ns += now_ns - reader->busy_since_ns;
+    reader->busy_since_ns = reads_under_way(reader) ? now_ns : 0;
+}
+
+/* The first half of a round: afterwards nothing that is due is left, or the queue is full. */
+static void send_round(struct reader *reader)
+{
+    if (!stopping(reader->all) || reader->unsent_count > 0)
+        send_due(reader);
+    note_busy(reader);
+}
+
+static bool is_done(const struct reader *reader)
+{
+    return stopping(reader->all) && !reads_under_way(reader);
+}
+
+static uint64_t longest_wait_ns(const struct reader *reader)
+{
+    return stopping(reader->all) ? WAIT_MOST_NS : wait_ns(reader);
+}
+
 void *reader_run(void *argument)
 {
     struct reader *reader = argument;
-    struct readers *all = reader->all;
-    uint32_t depth = reader->idle_count;
-    while (!stopping(all) || reader->idle_count < depth) {
-        if (!stopping(all) || reader->unsent_count > 0)
-            send_due(reader);
-        if (reader->idle_count < depth)
-            land_completed(reader, stopping(all) ? WAIT_MOST_NS : wait_ns(reader));
-        else if (!stopping(all))
+    while (!is_done(reader)) {
+        send_round(reader);
+        if (reads_under_way(reader)) {
+            land_completed(reader, longest_wait_ns(reader));
+            note_busy(reader);
+        } else if (!stopping(reader->all)) {
             monotonic_sleep_until(monotonic_ns() + wait_ns(reader));
+        }
     }
     reader->cpu_ns = monotonic_thread_cpu_ns();
     return NULL;
+}
+
+void reader_act(struct actor *actor, uint64_t now_ns)
+{
+    struct reader *reader = (struct reader *)((char *)actor - offsetof(struct reader, actor));
+    if (reads_under_way(reader))
+        land_completed(reader, 0);
+    send_round(reader);
+    uint64_t longest_ns = longest_wait_ns(reader);
+    actor->due_ns = now_ns + (longest_ns > 0 ? longest_ns : WAIT_LEAST_NS);
+    if (reads_under_way(reader)) {
+        /* Submitted just now, it has to be sent before it can be waited for. */
+        uint64_t next_ns = reader->all->operations->next_ns(reader->engine);
+        if (next_ns < actor->due_ns)
+            actor->due_ns = next_ns > now_ns ? next_ns : now_ns + 1;
+    } else if (stopping(reader->all)) {
+        actor->due_ns = UINT64_MAX;
+    }
 }

@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "reader.h"
 #include "schedule.h"
+#include "simulation.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,13 +12,15 @@
 #include <stdint.h>
 
 /* What the readers' owner (readers.c, main thread) and the loop of one of them (reader.c, its own
- * thread) share. */
+ * thread, or its turn in virtual time) share. */
 
 struct reader {
     /* set before start */
     struct readers *all;
     pthread_t thread;
-    uint32_t first; /* its tracks: first, first + readers, first + 2 * readers ... */
+    struct actor actor; /* in the thread's place, in virtual time */
+    uint32_t depth;     /* reads it may have under way */
+    uint32_t first;     /* its tracks: first, first + readers, first + 2 * readers ... */
     void *engine;
     /* the loop's own; known to the owner after the thread has ended */
     struct schedule schedule;
@@ -26,6 +29,7 @@ struct reader {
     uint32_t idle_count, unsent_count;
     struct histogram latency;
     int64_t min_slack_frames;
+    uint64_t busy_since_ns, busy_ns; /* with reads under way: since when, 0 for not; so far */
     uint64_t cpu_ns;
     /* shared: its own, for the main thread to look at */
     _Alignas(64) _Atomic uint64_t completed_blocks;
@@ -61,5 +65,8 @@ void reader_schedule_block(struct reader *reader, uint32_t track);
 /* The thread of one reader: `argument` is it. Returns NULL once it was told to stop (or a read
  * failed) and nothing is under way. */
 void *reader_run(void *argument);
+
+/* A turn of a reader in virtual time; it asks for the next one until it is done in that sense. */
+void reader_act(struct actor *actor, uint64_t now_ns);
 
 #endif

@@ -13,19 +13,22 @@
 
 const char *engine_kind_name(enum engine_kind kind)
 {
-    return kind == ENGINE_URING ? "uring" : "threads";
+    static const char *const names[] = {"uring", "threads", "model"};
+    return names[kind];
 }
 
 static const struct engine_operations *find_operations(enum engine_kind kind)
 {
-    return kind == ENGINE_URING ? &engine_uring : &engine_threads;
+    static const struct engine_operations *const operations[] = {&engine_uring, &engine_threads,
+                                                                 &engine_model};
+    return operations[kind];
 }
 
 int engine_probe(enum engine_kind kind, struct error *error)
 {
     const struct engine_operations *operations = find_operations(kind);
     void *engine;
-    if (operations->open(&engine, 1, NULL, 0, error) != 0)
+    if (operations->open(&engine, &(struct engine_setup){.queue_depth = 1}, error) != 0)
         return -1;
     operations->close(engine);
     return 0;
@@ -36,7 +39,7 @@ static uint32_t owned_tracks(const struct readers *all, uint32_t first)
     return (all->track_count - first + all->count - 1) / all->count;
 }
 
-static int open_engine(struct reader *reader, uint32_t depth, struct error *error)
+static int open_engine(struct reader *reader, struct error *error)
 {
     const struct readers *all = reader->all;
     uint32_t owned = owned_tracks(all, reader->first);
@@ -45,7 +48,12 @@ static int open_engine(struct reader *reader, uint32_t depth, struct error *erro
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for %u tracks", owned);
     for (uint32_t i = 0; i < owned; i++)
         files[i] = all->tracks[reader->first + i * all->count].file;
-    int result = all->operations->open(&reader->engine, depth, files, owned, error);
+    struct engine_setup setup = {.queue_depth = reader->depth,
+                                 .files = files,
+                                 .file_count = owned,
+                                 .block_bytes = all->tracks[0].ring->block_bytes,
+                                 .drive = all->options.drive};
+    int result = all->operations->open(&reader->engine, &setup, error);
     free(files);
     return result;
 }
@@ -63,6 +71,7 @@ static int open_reader(struct reader *reader, struct readers *all, uint32_t firs
 {
     uint32_t depth = all->operations->reap == NULL ? 1 : all->options.queue_depth;
     reader->all = all;
+    reader->depth = depth;
     reader->first = first;
     reader->min_slack_frames = INT64_MAX;
     reader->reads = calloc(depth, sizeof *reader->reads);
@@ -74,7 +83,7 @@ static int open_reader(struct reader *reader, struct readers *all, uint32_t firs
         close_reader(reader);
         return -1;
     }
-    if (open_engine(reader, depth, error) != 0) {
+    if (open_engine(reader, error) != 0) {
         close_reader(reader);
         return -1;
     }
@@ -85,11 +94,32 @@ static int open_reader(struct reader *reader, struct readers *all, uint32_t firs
     return 0;
 }
 
-static void end_threads(struct readers *all)
+/* Starts the reader's loop; 0, or an errno. */
+static int start_loop(struct reader *reader)
+{
+    if (!simulation_is_on())
+        return pthread_create(&reader->thread, NULL, reader_run, reader);
+    reader->actor = (struct actor){.act = reader_act, .due_ns = monotonic_ns()};
+    simulation_add(&reader->actor);
+    return 0;
+}
+
+static void end_loop(struct reader *reader)
+{
+    if (!simulation_is_on()) {
+        pthread_join(reader->thread, NULL);
+        return;
+    }
+    while (reader->actor.due_ns != UINT64_MAX)
+        monotonic_sleep_until(reader->actor.due_ns);
+    simulation_remove(&reader->actor);
+}
+
+static void end_loops(struct readers *all)
 {
     all->stop = true;
     for (uint32_t i = 0; i < all->running; i++)
-        pthread_join(all->each[i].thread, NULL);
+        end_loop(&all->each[i]);
 }
 
 static void free_readers(struct readers *all, uint32_t opened)
@@ -131,7 +161,7 @@ int readers_start_with(struct readers **readers, const struct engine_operations 
         opened++;
     while (opened == wanted && all->running < wanted) {
         struct reader *reader = &all->each[all->running];
-        int result = pthread_create(&reader->thread, NULL, reader_run, reader);
+        int result = start_loop(reader);
         if (result != 0) {
             error_set(error, ERROR_ENVIRONMENT,
                       "no thread for reader %u of %u (%s); use fewer --readers", all->running + 1,
@@ -141,7 +171,7 @@ int readers_start_with(struct readers **readers, const struct engine_operations 
         all->running++;
     }
     if (all->running < wanted) {
-        end_threads(all);
+        end_loops(all);
         free_readers(all, opened);
         return -1;
     }
@@ -175,12 +205,13 @@ bool readers_failed(const struct readers *all, struct reader_failure *failure)
 
 void readers_stop(struct readers *all, struct reader_totals *totals)
 {
-    end_threads(all);
+    end_loops(all);
     if (totals != NULL) {
         *totals = (struct reader_totals){.min_slack_frames = INT64_MAX};
         totals->elapsed_ns = monotonic_ns() - all->started_ns;
         for (uint32_t i = 0; i < all->count; i++) {
             const struct reader *reader = &all->each[i];
+            totals->busy_share += (double)reader->busy_ns / (double)totals->elapsed_ns / all->count;
             histogram_merge(&totals->latency, &reader->latency);
             if (reader->min_slack_frames < totals->min_slack_frames)
                 totals->min_slack_frames = reader->min_slack_frames;

@@ -11,13 +11,11 @@ struct engine_script engine_script;
 static struct engine_read *queue[QUEUE_MOST];
 static uint32_t depth;
 
-static int open_script(void **engine, uint32_t queue_depth, const int *files, uint32_t file_count,
-                       struct error *error)
+static int open_script(void **engine, const struct engine_setup *setup, struct error *error)
 {
-    (void)files, (void)file_count;
-    if (queue_depth > QUEUE_MOST)
+    if (setup->queue_depth > QUEUE_MOST)
         return error_set(error, ERROR_USAGE, "the scripted engine's queue is shorter");
-    depth = queue_depth;
+    depth = setup->queue_depth;
     engine_script.opened++;
     *engine = &engine_script;
     return 0;

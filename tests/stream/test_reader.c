@@ -37,7 +37,9 @@ static struct readers *start(struct rig *rig, const struct setting *setting, boo
 {
     struct readers *readers = NULL;
     struct error error = {0};
-    struct reader_options options = {setting->engine, setting->readers, setting->queue_depth};
+    struct reader_options options = {.engine = setting->engine,
+                                     .readers = setting->readers,
+                                     .queue_depth = setting->queue_depth};
     if (readers_start(&readers, &options, rig->track, rig->tracks, flat_out ? NULL : rig->mixer,
                       &error) != 0)
         fail_msg("%s", error.text);
