@@ -2,6 +2,7 @@
 #define TRACKRAMP_PLAN_H
 
 #include "format.h"
+#include "model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +10,25 @@
 
 /* What to measure: every option of `run` in force, as the study takes it. */
 
-enum plan_engine { PLAN_ENGINE_BEST, PLAN_ENGINE_URING, PLAN_ENGINE_THREADS };
+enum plan_engine { PLAN_ENGINE_BEST, PLAN_ENGINE_URING, PLAN_ENGINE_THREADS, PLAN_ENGINE_MODEL };
+
+/* When the tracks' blocks fall due: anywhere, all at once, or at equal distances. */
+enum plan_start {
+    PLAN_START_SCATTERED,
+    PLAN_START_ALIGNED,
+    PLAN_START_STAGGERED,
+    PLAN_START_COUNT
+};
+
+/* How the test files lie on the drive: one behind the other, or piece by piece in turn, as a
+ * multitrack recording leaves them. */
+enum plan_layout { PLAN_LAYOUT_SEQUENTIAL, PLAN_LAYOUT_INTERLEAVED, PLAN_LAYOUT_COUNT };
+
+/* `scattered`, `sequential` and so on; parsing fails (-1) on any other name. */
+const char *plan_start_name(enum plan_start start);
+const char *plan_layout_name(enum plan_layout layout);
+int plan_start_parse(const char *name, enum plan_start *start);
+int plan_layout_parse(const char *name, enum plan_layout *layout);
 
 enum {
     PLAN_BLOCK_BYTES_MIN = 4096,
@@ -29,16 +48,19 @@ struct plan {
     struct track_format format;
     bool direct;
     enum plan_engine engine;
-    uint32_t readers;     /* 0: the engine's default */
-    uint32_t queue_depth; /* 0: the default */
+    struct model_spec model; /* the drive, where the engine is PLAN_ENGINE_MODEL */
+    uint32_t readers;        /* 0: the engine's default */
+    uint32_t queue_depth;    /* 0: the default */
     double buffer_s;
     const char *device; /* NULL: the default output, or the clock */
     uint32_t frames;
     double trial_s;
-    uint32_t repeats;
+    uint32_t repeats;    /* at least; up to twice as many while they differ by more than 5 % */
     uint32_t max_tracks; /* 0: what files, memory and descriptors allow */
     uint64_t pool_bytes; /* 0: the default */
     uint64_t seed;
+    enum plan_start start;
+    enum plan_layout layout;
     bool keep;
 };
 

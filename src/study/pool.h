@@ -20,6 +20,10 @@
 
 #define POOL_FOLDER "trackramp-files"
 
+/* Interleaved files share the drive in groups of so many: a piece of each in turn, as a recorder
+ * lays down its armed tracks with one write a track. */
+enum { POOL_INTERLEAVE_FILES = 64, POOL_INTERLEAVE_BYTES = 256 << 10 };
+
 struct pool_options {
     const char *directory; /* DIR */
     struct track_format format;
@@ -27,6 +31,8 @@ struct pool_options {
     uint64_t min_file_bytes; /* audio bytes a file must hold at least */
     uint64_t limit_bytes;    /* most space for all files; 0: the default, a tenth of what is free
                                 now, at most 16 GiB */
+    bool interleaved;        /* files lie piece by piece in turn, as POOL_INTERLEAVE_BYTES says */
+    bool modelled;           /* no folder and no files: only what they would be */
     bool keep;               /* leave the files at pool_close */
     /* Called while files are written, at least every 64 MiB; a non-zero return asks to stop
      * (ERROR_INTERRUPTED). May be NULL. */
@@ -57,9 +63,10 @@ uint64_t pool_limit_bytes(const struct pool *pool); /* in force */
 uint64_t pool_data_offset(const struct pool *pool); /* valid once a file exists */
 uint64_t pool_file_frames(const struct pool *pool);
 
-/* Opens file `index` (0-based) for streaming. Returns the descriptor (caller closes), or -1 with
- * an error naming the file; where the filesystem refuses O_DIRECT it says `--io buffered`. */
+/* Opens file `index` (0-based) for streaming. Returns the descriptor (for pool_close_file), or -1
+ * with an error naming the file; where the filesystem refuses O_DIRECT it says `--io buffered`. */
 int pool_open_file(const struct pool *pool, uint32_t index, bool direct, struct error *error);
+void pool_close_file(const struct pool *pool, int file);
 
 /* Writes file `index`'s path (for messages) into `out`; returns it. */
 const char *pool_file_path(const struct pool *pool, uint32_t index, char *out, size_t out_bytes);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -12,6 +13,10 @@
  * cachestat (Linux 6.5) counts a file's cached pages in one call. Older kernels have mincore,
  * which needs a mapping. An overlay's own files cache nothing, their pages belong to the file
  * below, so cachestat says 0 there whatever is cached; mincore sees the right ones.
+ *
+ * Which pages of a file are cached betrays what others read in it, so the kernel tells only who
+ * owns the file or may write it. Anyone else is refused by cachestat (by newer kernels), and told
+ * by mincore that all is cached: that answer is none.
  */
 
 enum { CACHESTAT_CALL = 451, OVERLAY_MAGIC = 0x794c7630 };
@@ -31,9 +36,18 @@ static bool is_overlay(int file)
     return fstatfs(file, &status) == 0 && (uint32_t)status.f_type == OVERLAY_MAGIC;
 }
 
+static bool is_told(int file)
+{
+    struct stat status;
+    return (fstat(file, &status) == 0 && status.st_uid == geteuid()) ||
+           faccessat(file, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
+}
+
 /* Pages cached by the older way, or -1. */
 static int64_t count_mapped(int file, size_t file_bytes, size_t page_bytes)
 {
+    if (!is_told(file))
+        return -1;
     size_t pages = (file_bytes + page_bytes - 1) / page_bytes;
     void *mapping = mmap(NULL, file_bytes, PROT_READ, MAP_SHARED, file, 0);
     if (mapping == MAP_FAILED)

@@ -9,7 +9,8 @@
  * written yet): pool_cache_resident_bytes tells. */
 void pool_cache_drop(int file);
 
-/* Bytes of `file`, `file_bytes` long, that are cached now; -1 where the system cannot tell. */
+/* Bytes of `file`, `file_bytes` long, that are cached now; -1 where the system cannot tell, or will
+ * not tell this user. */
 int64_t pool_cache_resident_bytes(int file, uint64_t file_bytes);
 
 #endif

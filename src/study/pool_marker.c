@@ -43,6 +43,16 @@ static bool read_number(const char *lines, const char *key, uint64_t *number)
            sscanf(value, "%" SCNu64 "%c", number, &rest) == 1;
 }
 
+/* Also of markers that say nothing of it. */
+static bool read_layout(const char *lines, bool *interleaved)
+{
+    char layout[16];
+    if (value_of(lines, "layout", layout, sizeof layout) == NULL)
+        return true;
+    *interleaved = strcmp(layout, "interleaved") == 0;
+    return *interleaved || strcmp(layout, "sequential") == 0;
+}
+
 static bool read_values(const char *lines, struct pool_marker *marker)
 {
     char container[16], encoding[16];
@@ -58,7 +68,7 @@ static bool read_values(const char *lines, struct pool_marker *marker)
     marker->format.channels = (uint32_t)channels;
     /* Frames beyond this cannot be ours, and their bytes would not fit into 64 bits. */
     return rate <= FORMAT_SAMPLE_RATE_MAX && channels <= FORMAT_CHANNELS_MAX &&
-           marker->file_frames < UINT64_C(1) << 48 &&
+           marker->file_frames < UINT64_C(1) << 48 && read_layout(lines, &marker->interleaved) &&
            format_container_parse(container, &marker->format.container) == 0 &&
            format_encoding_parse(encoding, &marker->format.encoding) == 0;
 }
@@ -114,10 +124,12 @@ int pool_marker_write(int folder, const struct pool_marker *marker, const char *
     char text[TEXT_BYTES];
     snprintf(text, sizeof text,
              MAGIC "container=%s\nencoding=%s\nsample_rate=%" PRIu32 "\nchannels=%" PRIu32
-                   "\nfile_frames=%" PRIu64 "\ndata_offset=%" PRIu64 "\nseed=%" PRIu64 "\n",
+                   "\nfile_frames=%" PRIu64 "\ndata_offset=%" PRIu64 "\nseed=%" PRIu64
+                   "\nlayout=%s\n",
              format_container_name(marker->format.container),
              format_encoding_name(marker->format.encoding), marker->format.sample_rate_hz,
-             marker->format.channels, marker->file_frames, marker->data_offset, marker->seed);
+             marker->format.channels, marker->file_frames, marker->data_offset, marker->seed,
+             marker->interleaved ? "interleaved" : "sequential");
     if (write_text(folder, text) != 0)
         return error_set(error, ERROR_ENVIRONMENT,
                          "%s/%s: cannot write: %s; free some space or choose another DIR", path,

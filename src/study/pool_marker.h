@@ -19,6 +19,7 @@ struct pool_marker {
     struct track_format format;
     uint64_t seed;
     uint64_t file_frames;
+    bool interleaved;     /* files lie piece by piece in turn; markers without a word of it: no */
     uint64_t data_offset; /* 0 in a marker that could not be read in full */
 };
 

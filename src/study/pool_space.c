@@ -69,19 +69,19 @@ int pool_space_init(struct pool_space *space, const struct pool_folder *folder, 
 }
 
 int pool_space_check(const struct pool_space *space, const struct pool_folder *folder,
-                     uint64_t file_bytes, struct error *error)
+                     uint64_t bytes, struct error *error)
 {
     bool told;
     uint64_t free_bytes;
     if (ask(folder, &told, &free_bytes, error) != 0)
         return -1;
-    if (!told || free_bytes >= space->floor_bytes + file_bytes)
+    if (!told || free_bytes >= space->floor_bytes + bytes)
         return 0;
     char needed[32], there[32], stays[32];
     return error_set(error, ERROR_ENVIRONMENT,
-                     "%s: the next test file takes %s, but only %s are free now and %s must stay "
+                     "%s: the next test files take %s, but only %s are free now and %s must stay "
                      "so; free some space or ask for less with --pool-size",
-                     folder->path, units_format_bytes(needed, sizeof needed, file_bytes),
+                     folder->path, units_format_bytes(needed, sizeof needed, bytes),
                      units_format_bytes(there, sizeof there, free_bytes),
                      units_format_bytes(stays, sizeof stays, space->floor_bytes));
 }

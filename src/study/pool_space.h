@@ -22,8 +22,8 @@ struct pool_space {
 int pool_space_init(struct pool_space *space, const struct pool_folder *folder, uint64_t own_bytes,
                     uint64_t file_bytes, uint64_t wanted_bytes, struct error *error);
 
-/* Whether one more file can be written now, with the floor kept. */
+/* Whether so many bytes of files can be written now, with the floor kept. */
 int pool_space_check(const struct pool_space *space, const struct pool_folder *folder,
-                     uint64_t file_bytes, struct error *error);
+                     uint64_t bytes, struct error *error);
 
 #endif
