@@ -11,6 +11,7 @@ static const struct {
     int (*run)(int argc, char **argv, FILE *console);
 } commands[] = {
     {"run", "measure how many tracks the drive behind a folder plays", command_run},
+    {"predict", "compute track counts for another format from a saved result", command_predict},
     {"devices", "list the audio outputs here", command_devices},
     {"clean", "remove test files that a run left behind", command_clean},
 };

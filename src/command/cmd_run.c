@@ -105,7 +105,7 @@ static void print_result(const struct result *result, const char *json, FILE *co
 
 static int check_directories(const struct plan *plan, struct error *error)
 {
-    for (size_t i = 0; i < plan->directory_count; i++) {
+    for (size_t i = 0; i < plan->directory_count && plan->engine != PLAN_ENGINE_MODEL; i++) {
         struct drive drive;
         if (drive_describe(&drive, plan->directories[i], error) != 0)
             return -1;

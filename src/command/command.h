@@ -8,5 +8,6 @@
 int command_run(int argc, char **argv, FILE *console);
 int command_devices(int argc, char **argv, FILE *console);
 int command_clean(int argc, char **argv, FILE *console);
+int command_predict(int argc, char **argv, FILE *console);
 
 #endif

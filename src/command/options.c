@@ -1,39 +1,12 @@
 #include "options.h"
 
+#include "options_table.h"
 #include "units.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-/*
- * One table: a row is an option's name, what it takes, what help says, its default, and the
- * function that reads its value. Parsing and help both walk it.
- */
-
-struct option_row {
-    const char *name;
-    const char *argument; /* NULL: a flag */
-    const char *help;
-    const char *default_value; /* as help shows it; NULL: none */
-    int (*set)(struct run_options *options, const char *value, struct error *error);
-};
-
-static int bad_value(struct error *error, const char *option, const char *value, const char *wanted)
-{
-    return error_set(error, ERROR_USAGE, "--%s %s: %s", option, value, wanted);
-}
-
-static int set_count(uint32_t *to, const char *option, const char *value, uint64_t least,
-                     uint64_t most, struct error *error)
-{
-    uint64_t count;
-    if (units_parse_count(value, &count) != 0 || count < least || count > most)
-        return error_set(error, ERROR_USAGE, "--%s %s: give a whole number from %llu to %llu",
-                         option, value, (unsigned long long)least, (unsigned long long)most);
-    *to = (uint32_t)count;
-    return 0;
-}
+/* The options of `run`. */
 
 static int set_seconds(double *to, const char *option, const char *value, double least, double most,
                        struct error *error)
@@ -46,63 +19,10 @@ static int set_seconds(double *to, const char *option, const char *value, double
     return 0;
 }
 
-static int add_block_size(struct plan *plan, const char *text, struct error *error)
-{
-    uint64_t bytes;
-    if (units_parse_bytes(text, &bytes) != 0 || bytes < PLAN_BLOCK_BYTES_MIN ||
-        bytes > PLAN_BLOCK_BYTES_MAX || (bytes & (bytes - 1)) != 0)
-        return bad_value(error, "block-size", text,
-                         "give powers of two from 4K to 8M, such as 4K,64K,1M");
-    for (size_t i = 0; i < plan->block_size_count; i++) {
-        if (plan->block_bytes[i] == bytes)
-            return bad_value(error, "block-size", text, "this size is in the list twice");
-    }
-    plan->block_bytes[plan->block_size_count++] = (uint32_t)bytes;
-    return 0;
-}
-
-static int set_block_size(struct run_options *options, const char *value, struct error *error)
-{
-    struct plan *plan = &options->plan;
-    plan->block_size_count = 0;
-    for (const char *from = value;; from++) {
-        char text[32];
-        size_t length = strcspn(from, ",");
-        if (length >= sizeof text)
-            return bad_value(error, "block-size", value, "give sizes such as 4K,64K,1M");
-        memcpy(text, from, length);
-        text[length] = '\0';
-        if (add_block_size(plan, text, error) != 0)
-            return -1;
-        from += length;
-        if (*from == '\0')
-            return 0;
-    }
-}
-
-static int set_sample_rate(struct run_options *options, const char *value, struct error *error)
-{
-    return set_count(&options->plan.format.sample_rate_hz, "sample-rate", value,
-                     FORMAT_SAMPLE_RATE_MIN, FORMAT_SAMPLE_RATE_MAX, error);
-}
-
-static int set_encoding(struct run_options *options, const char *value, struct error *error)
-{
-    if (format_encoding_parse(value, &options->plan.format.encoding) != 0)
-        return bad_value(error, "encoding", value, "use pcm16, pcm24, pcm32 or float32");
-    return 0;
-}
-
-static int set_channels(struct run_options *options, const char *value, struct error *error)
-{
-    return set_count(&options->plan.format.channels, "channels", value, 1, FORMAT_CHANNELS_MAX,
-                     error);
-}
-
 static int set_container(struct run_options *options, const char *value, struct error *error)
 {
     if (format_container_parse(value, &options->plan.format.container) != 0)
-        return bad_value(error, "container", value, "use wav, rf64, w64, aiff or caf");
+        return option_bad_value(error, "container", value, "use wav, rf64, w64, aiff or caf");
     return 0;
 }
 
@@ -110,30 +30,35 @@ static int set_io(struct run_options *options, const char *value, struct error *
 {
     options->plan.direct = strcmp(value, "direct") == 0;
     if (!options->plan.direct && strcmp(value, "buffered") != 0)
-        return bad_value(error, "io", value, "use direct or buffered");
+        return option_bad_value(error, "io", value, "use direct or buffered");
     return 0;
 }
 
 static int set_engine(struct run_options *options, const char *value, struct error *error)
 {
+    static const char model[] = "model:";
     if (strcmp(value, "uring") == 0)
         options->plan.engine = PLAN_ENGINE_URING;
     else if (strcmp(value, "threads") == 0)
         options->plan.engine = PLAN_ENGINE_THREADS;
+    else if (strncmp(value, model, strlen(model)) == 0)
+        options->plan.engine = PLAN_ENGINE_MODEL;
     else
-        return bad_value(error, "engine", value, "use uring or threads");
-    return 0;
+        return option_bad_value(error, "engine", value, "use uring, threads or model:SPEC");
+    if (options->plan.engine != PLAN_ENGINE_MODEL)
+        return 0;
+    return model_parse(&options->plan.model, value + strlen(model), error);
 }
 
 static int set_readers(struct run_options *options, const char *value, struct error *error)
 {
-    return set_count(&options->plan.readers, "readers", value, 1, PLAN_READERS_MAX, error);
+    return option_set_count(&options->plan.readers, "readers", value, 1, PLAN_READERS_MAX, error);
 }
 
 static int set_queue_depth(struct run_options *options, const char *value, struct error *error)
 {
-    return set_count(&options->plan.queue_depth, "queue-depth", value, 1, PLAN_QUEUE_DEPTH_MAX,
-                     error);
+    return option_set_count(&options->plan.queue_depth, "queue-depth", value, 1,
+                            PLAN_QUEUE_DEPTH_MAX, error);
 }
 
 static int set_buffer(struct run_options *options, const char *value, struct error *error)
@@ -144,14 +69,15 @@ static int set_buffer(struct run_options *options, const char *value, struct err
 static int set_device(struct run_options *options, const char *value, struct error *error)
 {
     if (*value == '\0')
-        return bad_value(error, "device", "''", "give a name that `trackramp devices` lists");
+        return option_bad_value(error, "device", "''",
+                                "give a name that `trackramp devices` lists");
     options->plan.device = value;
     return 0;
 }
 
 static int set_frames(struct run_options *options, const char *value, struct error *error)
 {
-    return set_count(&options->plan.frames, "frames", value, 16, 16384, error);
+    return option_set_count(&options->plan.frames, "frames", value, 16, 16384, error);
 }
 
 static int set_trial(struct run_options *options, const char *value, struct error *error)
@@ -161,19 +87,20 @@ static int set_trial(struct run_options *options, const char *value, struct erro
 
 static int set_repeat(struct run_options *options, const char *value, struct error *error)
 {
-    return set_count(&options->plan.repeats, "repeat", value, 1, PLAN_REPEATS_MAX, error);
+    return option_set_count(&options->plan.repeats, "repeat", value, 1, PLAN_REPEATS_MAX, error);
 }
 
 static int set_max_tracks(struct run_options *options, const char *value, struct error *error)
 {
-    return set_count(&options->plan.max_tracks, "max-tracks", value, 1, PLAN_TRACKS_MAX, error);
+    return option_set_count(&options->plan.max_tracks, "max-tracks", value, 1, PLAN_TRACKS_MAX,
+                            error);
 }
 
 static int set_pool_size(struct run_options *options, const char *value, struct error *error)
 {
     uint64_t bytes;
     if (units_parse_bytes(value, &bytes) != 0 || bytes == 0)
-        return bad_value(error, "pool-size", value, "give a size such as 500M or 8G");
+        return option_bad_value(error, "pool-size", value, "give a size such as 500M or 8G");
     options->plan.pool_bytes = bytes;
     return 0;
 }
@@ -181,15 +108,21 @@ static int set_pool_size(struct run_options *options, const char *value, struct 
 static int set_seed(struct run_options *options, const char *value, struct error *error)
 {
     if (units_parse_count(value, &options->plan.seed) != 0)
-        return bad_value(error, "seed", value, "give a whole number");
+        return option_bad_value(error, "seed", value, "give a whole number");
     return 0;
 }
 
-static int set_json(struct run_options *options, const char *value, struct error *error)
+static int set_start(struct run_options *options, const char *value, struct error *error)
 {
-    if (*value == '\0')
-        return bad_value(error, "json", "''", "give a file, or - for standard output");
-    options->json = value;
+    if (plan_start_parse(value, &options->plan.start) != 0)
+        return option_bad_value(error, "start", value, "use scattered, aligned or staggered");
+    return 0;
+}
+
+static int set_layout(struct run_options *options, const char *value, struct error *error)
+{
+    if (plan_layout_parse(value, &options->plan.layout) != 0)
+        return option_bad_value(error, "layout", value, "use sequential or interleaved");
     return 0;
 }
 
@@ -200,32 +133,29 @@ static int set_keep(struct run_options *options, const char *value, struct error
     return 0;
 }
 
-static int set_help(struct run_options *options, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    options->help = true;
-    return 0;
-}
-
 static const struct option_row rows[] = {
     {"block-size", "LIST", "block sizes to measure, powers of two from 4K to 8M",
-     "4K,8K,16K,32K,64K,128K,256K,512K,1M", set_block_size},
-    {"sample-rate", "HZ", "of a track, and of the audio output", "44100", set_sample_rate},
-    {"encoding", "ENC", "of a track: pcm16 pcm24 pcm32 float32", "pcm16", set_encoding},
-    {"channels", "N", "of a track", "1", set_channels},
+     "4K,8K,16K,32K,64K,128K,256K,512K,1M", option_set_block_size},
+    {"sample-rate", "HZ", "of a track, and of the audio output", "44100", option_set_sample_rate},
+    {"encoding", "ENC", "of a track: pcm16 pcm24 pcm32 float32", "pcm16", option_set_encoding},
+    {"channels", "N", "of a track", "1", option_set_channels},
     {"container", "NAME", "file type: wav rf64 w64 aiff caf", "wav", set_container},
     {"io", "MODE",
      "direct: past the page cache, the drive itself; buffered: through it, with "
      "the kernel's read-ahead, from cold files",
      "direct", set_io},
-    {"engine", "NAME", "how blocks are read: uring or threads", "the faster one here", set_engine},
+    {"engine", "NAME",
+     "how blocks are read: uring or threads; model:SPEC reads from no drive but from a modelled "
+     "one (below)",
+     "the faster one here", set_engine},
     {"readers", "N", "reader threads", "1 with uring, 16 with threads", set_readers},
     {"queue-depth", "N", "reads a uring reader keeps under way", "64, fewer for large blocks",
      set_queue_depth},
     {"buffer", "SECONDS", "ring (buffer) of each track, never under two blocks", "1", set_buffer},
     {"device", "NAME",
-     "audio output, as `trackramp devices` lists it, or `clock`: the built-in clock",
-     "the default output; without one, clock", set_device},
+     "audio output, as `trackramp devices` lists it, or `clock`: the built-in clock; a modelled "
+     "drive also plays to `simulated`, in virtual time",
+     "the default output; without one, clock; with a model, simulated", set_device},
     {"frames", "N", "frames of an audio callback", "256", set_frames},
     {"trial", "SECONDS", "how long a track count is held; three times that to confirm it", "5",
      set_trial},
@@ -235,11 +165,20 @@ static const struct option_row rows[] = {
     {"pool-size", "BYTES", "most space the test files may take",
      "a tenth of what is free, 16G at most", set_pool_size},
     {"seed", "N", "test files' content and start positions follow from it", "1", set_seed},
-    {"json", "FILE", "write the result there as JSON; - is standard output", NULL, set_json},
+    {"start", "NAME",
+     "when the tracks' blocks fall due: scattered; aligned, all at once, as when a song starts; "
+     "staggered, at equal distances",
+     "scattered", set_start},
+    {"layout", "NAME",
+     "how the test files lie on the drive: sequential, one behind the other; interleaved, piece "
+     "by piece in turn, as a multitrack recording leaves them",
+     "sequential", set_layout},
+    {"json", "FILE", "write the result there as JSON; - is standard output", NULL, option_set_json},
     {"keep", NULL, "leave the test files for the next run", NULL, set_keep},
-    {"help", NULL, "show this", NULL, set_help},
+    {"help", NULL, "show this", NULL, option_set_help},
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+static const struct option_table table = {
+    .command = "run", .rows = rows, .row_count = sizeof rows / sizeof *rows};
 
 static const struct plan default_plan = {
     .block_bytes = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10,
@@ -257,6 +196,29 @@ static const struct plan default_plan = {
     .repeats = 3,
     .seed = 1,
 };
+
+/* A modelled drive lies behind no folder, and takes no time. */
+static int complete_model(struct run_options *options, struct error *error)
+{
+    struct plan *plan = &options->plan;
+    bool simulated = plan->device != NULL && strcmp(plan->device, "simulated") == 0;
+    if (plan->engine != PLAN_ENGINE_MODEL)
+        return simulated ? error_set(error, ERROR_USAGE,
+                                     "--device simulated: virtual time goes with a modelled drive "
+                                     "alone; add --engine model:SPEC, or use --device clock")
+                         : 0;
+    if (plan->device == NULL)
+        plan->device = "simulated";
+    if (!plan->direct)
+        return error_set(error, ERROR_USAGE,
+                         "--io buffered: a modelled drive has no page cache; leave it out");
+    if (plan->directory_count == 0) {
+        options->model_directory = plan->model.text;
+        plan->directories = &options->model_directory;
+        plan->directory_count = 1;
+    }
+    return 0;
+}
 
 /* Options that are right one by one but not together. */
 static int check_together(const struct run_options *options, struct error *error)
@@ -284,59 +246,20 @@ static int check_together(const struct run_options *options, struct error *error
 
 int options_parse_run(struct run_options *options, int argc, char **argv, struct error *error)
 {
-    struct option known[ROWS + 1] = {0};
-    for (int i = 0; i < ROWS; i++)
-        known[i] =
-            (struct option){.name = rows[i].name,
-                            .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
-                            .val = i + 1};
+    int first;
     memset(options, 0, sizeof *options);
     options->plan = default_plan;
-    opterr = 0;
-    optind = 0;
-    int found;
-    while ((found = getopt_long(argc, argv, ":", known, NULL)) != -1) {
-        const char *given = argv[optind > 0 ? optind - 1 : 0];
-        if (found == ':')
-            return error_set(error, ERROR_USAGE, "%s: needs a value; see trackramp run --help",
-                             given);
-        if (found == '?' && optopt > ROWS)
-            return error_set(error, ERROR_USAGE, "-%c: no such option; see trackramp run --help",
-                             optopt);
-        if (found == '?' && optopt > 0) /* a row's number */
-            return error_set(error, ERROR_USAGE, "--%s: takes no value; see trackramp run --help",
-                             rows[optopt - 1].name);
-        if (found == '?')
-            return error_set(error, ERROR_USAGE, "%s: no such option; see trackramp run --help",
-                             given);
-        if (rows[found - 1].set(options, optarg, error) != 0)
-            return -1;
-    }
-    options->plan.directories = (const char *const *)(argv + optind);
-    options->plan.directory_count = (size_t)(argc - optind);
-    return options->help ? 0 : check_together(options, error);
-}
-
-/* Help text, wrapped into the column beside the names. */
-static void print_wrapped(FILE *out, const char *text, int indent, int width)
-{
-    int column = 0;
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column > 0 && column + 1 + length > width - indent) {
-            fprintf(out, "\n%*s", indent, "");
-            column = 0;
-        }
-        column += fprintf(out, "%s%.*s", column > 0 ? " " : "", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
+    if (option_table_parse(&table, options, argc, argv, &first, error) != 0)
+        return -1;
+    options->plan.directories = (const char *const *)(argv + first);
+    options->plan.directory_count = (size_t)(argc - first);
+    if (options->help)
+        return 0;
+    return complete_model(options, error) == 0 ? check_together(options, error) : -1;
 }
 
 void options_print_run(FILE *out)
 {
-    enum { INDENT = 26, WIDTH = 96 };
     fputs(
         "Usage: trackramp run [options] DIR...\n\n"
         "Finds out how many audio tracks the drive behind each DIR plays without an underrun, at\n"
@@ -347,17 +270,7 @@ void options_print_run(FILE *out)
         "few seconds each, closes in on the highest that neither runs a track dry nor lets the\n"
         "unread backlog grow, and holds that one longer to confirm it.\n\n",
         out);
-    for (int i = 0; i < ROWS; i++) {
-        char head[64], text[256];
-        const struct option_row *row = &rows[i];
-        snprintf(head, sizeof head, "--%s %s", row->name, row->argument ? row->argument : "");
-        if (row->default_value != NULL)
-            snprintf(text, sizeof text, "%s [%s]", row->help, row->default_value);
-        else
-            snprintf(text, sizeof text, "%s", row->help);
-        fprintf(out, "  %-*s", INDENT - 2, head);
-        print_wrapped(out, text, INDENT, WIDTH);
-    }
+    option_table_print(&table, out);
     fputs("\nExamples:\n"
           "  trackramp run /media/audio\n"
           "  trackramp run --sample-rate 96000 --encoding pcm24 --channels 2 /media/audio\n"

@@ -23,8 +23,16 @@ const char *limit_name(enum limit limit)
 
 const char *ramp_step_name(enum ramp_step step)
 {
-    static const char *const names[] = {"bracket", "close-in", "confirm"};
+    static const char *const names[STEP_COUNT] = {"bracket", "close-in", "confirm", "floor",
+                                                  "margin"};
     return names[step];
+}
+
+double result_fit_bytes_per_second(const struct result_fit *fit, uint32_t block_bytes)
+{
+    if (!(fit->rate_bytes_per_second > 0))
+        return 0;
+    return block_bytes / (fit->position_s + block_bytes / fit->rate_bytes_per_second);
 }
 
 /*

@@ -21,6 +21,9 @@ static void add_trial(struct result_cell *cell, uint32_t ramp, enum ramp_step st
     trial->underruns = pass ? 0 : 17;
     trial->backlog_bytes_per_second = pass ? -1200.5 : 350000.25;
     trial->min_slack_ms = pass ? 412.1234567 : 0;
+    trial->lowest_fill_percent = pass ? 43.2109876 : 0;
+    trial->stalls = 1;
+    trial->worst_stall_s = 2.0404;
     trial->pass = pass;
     SET(trial->reason, reason);
 }
@@ -35,6 +38,7 @@ static void fill_cell(struct result_cell *cell, uint32_t sustained, enum limit l
     assert(result_add_run(cell, cell->low) == 0);
     assert(result_add_run(cell, sustained) == 0);
     cell->knee = cell->high + 3;
+    cell->comfortable = sustained - sustained / 10;
     cell->clean_s = 15;
     cell->limit = limit;
     cell->flood_bytes_per_second = sustained * 88200.0 * 1.04;
@@ -46,6 +50,15 @@ static void fill_cell(struct result_cell *cell, uint32_t sustained, enum limit l
     cell->latency_p999_us = 14000.125;
     cell->latency_max_us = 231000.75;
     cell->buffer_bytes = (uint64_t)sustained * 2 * cell->block_bytes;
+    cell->fit_bytes_per_second = cell->flood_bytes_per_second * 1.01;
+    cell->evidence = (struct result_evidence){.tracks = cell->high + 1,
+                                              .queue_busy_percent = 99.5,
+                                              .callback_percent = 12.75,
+                                              .reader_percent = 9.25,
+                                              .process_percent = 38.125,
+                                              .late_callbacks_percent = 0.0625};
+    cell->stalls = (struct result_stalls){6, 120.5, 2.0404, 2.5};
+    cell->device = (struct result_device){25600, 25600 * UINT64_C(4096), 25700, 105000000};
     cell->checked_samples = 2560;
     cell->late_callbacks = 2;
     cell->device_xruns = 1;
@@ -102,6 +115,8 @@ static void fill_head(struct result *result)
     SET(method->io, "direct");
     SET(method->io_requested, "direct");
     SET(method->engine, "uring");
+    SET(method->start, "scattered");
+    SET(method->layout, "sequential");
     method->readers = 2;
     method->queue_depth = 32;
     method->seed = 1;
@@ -121,6 +136,10 @@ void sample_result_init(struct result *result)
     fill_volume(volume);
     struct result_cell *cell = result_add_cell(volume, 65536);
     fill_cell(cell, 445, LIMIT_DISK_IOPS);
+    cell->spread_wide = true;
+    cell->again = 440;
+    cell->fit_bytes_per_second = 51.25e6;
+    cell->below_fit = true;
     result_warn(cell, "late-callbacks", "%d callbacks came late; close other programs", 2);
     cell = result_add_cell(volume, 1048576);
     fill_cell(cell, 2040, LIMIT_DISK_BANDWIDTH);

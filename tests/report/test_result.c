@@ -1,5 +1,6 @@
 #include "result.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,6 +90,19 @@ static void test_names(void **state)
     assert_string_equal(ramp_step_name(STEP_BRACKET), "bracket");
     assert_string_equal(ramp_step_name(STEP_CLOSE_IN), "close-in");
     assert_string_equal(ramp_step_name(STEP_CONFIRM), "confirm");
+    assert_string_equal(ramp_step_name(STEP_FLOOR), "floor");
+    assert_string_equal(ramp_step_name(STEP_MARGIN), "margin");
+}
+
+static void test_what_a_fit_says(void **state)
+{
+    (void)state;
+    /* 8 ms, and 64 KiB over 65.536 MB/s: 1 ms. */
+    struct result_fit fit = {.position_s = 8e-3, .rate_bytes_per_second = 65.536e6};
+    assert_true(fabs(result_fit_bytes_per_second(&fit, 65536) - 65536 / 9e-3) < 1e-3);
+    fit.position_s = 0;
+    assert_true(fabs(result_fit_bytes_per_second(&fit, 4096) - 65.536e6) < 1e-3);
+    assert_true(result_fit_bytes_per_second(&(struct result_fit){0}, 65536) == 0);
 }
 
 int main(void)
@@ -97,6 +111,7 @@ int main(void)
         cmocka_unit_test(test_lists_grow_and_keep_what_they_hold),
         cmocka_unit_test(test_a_kind_of_warning_stands_once),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_what_a_fit_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

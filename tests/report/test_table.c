@@ -9,72 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fakes/sample_result.h"
-
-static struct result result;
-static char *table; /* what the last print_table printed */
-
-static int set_up(void **state)
-{
-    (void)state;
-    sample_result_init(&result);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    result_fini(&result);
-    free(table);
-    table = NULL;
-    return 0;
-}
-
-static void print_table(void)
-{
-    free(table);
-    size_t bytes;
-    FILE *out = open_memstream(&table, &bytes);
-    assert_non_null(out);
-    report_table(&result, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-/* The table has this text, line breaks and runs of blanks counting as one blank. */
-static bool has(const char *text)
-{
-    char *flat = malloc(strlen(table) + 1), *to = flat;
-    assert_non_null(flat);
-    for (const char *from = table; *from != '\0'; from++) {
-        char c = *from == '\n' ? ' ' : *from;
-        if (c != ' ' || (to > flat && to[-1] != ' '))
-            *to++ = c;
-    }
-    *to = '\0';
-    bool found = strstr(flat, text) != NULL;
-    free(flat);
-    return found;
-}
-
-static void assert_has(const char *text)
-{
-    if (!has(text))
-        fail_msg("the table lacks `%s`:\n%s", text, table);
-}
-
-static void assert_lacks(const char *text)
-{
-    if (has(text))
-        fail_msg("the table has `%s`:\n%s", text, table);
-}
-
-static unsigned count(const char *text)
-{
-    unsigned times = 0;
-    for (const char *found = table; (found = strstr(found, text)) != NULL; found++)
-        times++;
-    return times;
-}
+#include "report/table_fixture.h"
 
 static void test_head_says_what_the_counts_depend_on(void **state)
 {
@@ -93,6 +28,37 @@ static void test_head_says_what_the_counts_depend_on(void **state)
     assert_has("/dev/shm drive none: no block device");
     assert_has("buffered: through the page cache (asked for: direct); engine threads, 1 reader,");
     assert_lacks("incomplete");
+}
+
+static void test_other_starts_and_layouts(void **state)
+{
+    (void)state;
+    print_table();
+    assert_lacks("tracks start");
+    assert_lacks("files lie");
+    snprintf(result.method.start, sizeof result.method.start, "aligned");
+    print_table();
+    assert_has("seed 1; tracks start aligned units");
+    snprintf(result.method.layout, sizeof result.method.layout, "interleaved");
+    print_table();
+    assert_has("seed 1; tracks start aligned; files lie interleaved");
+}
+
+/* Nobody's files, no cache, and no time that passed. */
+static void test_a_modelled_drive(void **state)
+{
+    (void)state;
+    struct result_volume *volume = &result.volumes[0];
+    volume->drive.node[0] = '\0';
+    volume->drive.stripe_bytes = 0;
+    snprintf(volume->drive.model, sizeof volume->drive.model, "model of a drive: hdd-7200");
+    snprintf(volume->engine, sizeof volume->engine, "model");
+    snprintf(result.audio.driver, sizeof result.audio.driver, "simulated");
+    print_table();
+    assert_has("took 12 min 30 s of virtual time");
+    assert_has("audio simulated, in virtual time; 44100 Hz, 256 frames a callback");
+    assert_has("/mnt/audio drive model of a drive: hdd-7200 read engine model, 2 readers, queue "
+               "depth 32 block");
 }
 
 static void test_other_tracks_and_outputs(void **state)
@@ -116,8 +82,8 @@ static void test_rows(void **state)
 {
     (void)state;
     print_table();
-    assert_has("64 KiB 445 437-456 39.2 40.8 37.2 12.1 9.12 231 55.6 drive: reads a second");
-    assert_has("* 1 MiB 2040 2000-2091 180 187 37.2 12.1 9.12 231 4080 drive: bandwidth");
+    assert_has("64 KiB ~445 401 437-456 39.2 40.8 37.2 12.1 9.12 231 55.6 drive: reads a second");
+    assert_has("* 1 MiB 2040 1836 2000-2091 180 187 37.2 12.1 9.12 231 4080 drive: bandwidth");
     assert_int_equal(count("*"), 2); /* the row, and what the mark means */
 }
 
@@ -129,7 +95,7 @@ static void test_capped_counts_are_marked(void **state)
         enum limit limit;
         const char *row;
     } cases[] = {
-        {LIMIT_CPU, "4 MiB >= 4990 4891-5114 440 458 37.2 12.1 9.12 231 39920 CPU"},
+        {LIMIT_CPU, "4 MiB >= 4990 4491 4891-5114 440 458 37.2 12.1 9.12 231 39920 CPU"},
         {LIMIT_MEMORY, "39920 memory"},
         {LIMIT_FILE_HANDLES, "39920 file handles"},
         {LIMIT_AUDIO_DEVICE, "39920 audio device"},
@@ -147,12 +113,48 @@ static void test_capped_counts_are_marked(void **state)
     assert_lacks(">=");
 }
 
+/* Marks tell at the count what there is to doubt about it. */
+static void test_doubtful_counts_are_marked(void **state)
+{
+    (void)state;
+    print_table();
+    assert_has("64 KiB ~445");
+    assert_has("~ the searches still differ by more than 5 %");
+    result.volumes[0].cells[0].spread_wide = false;
+    print_table();
+    assert_has("64 KiB 445");
+    assert_lacks("~");
+    result.volumes[0].cells[2].spread_wide = true;
+    print_table();
+    assert_has("4 MiB >=~4990");
+    struct result_cell *cell = &result.volumes[0].cells[0];
+    cell->irregular = true;
+    cell->sustained = cell->low = cell->high = cell->comfortable = 0;
+    print_table();
+    assert_has("64 KiB ! 0 - 0-0 39.2 40.8 37.2 12.1 9.12 231 55.6 stalls, not the load");
+}
+
+/* Unsteady cells have more searches than others. */
+static void test_the_interval_is_that_of_the_fewest_searches(void **state)
+{
+    (void)state;
+    print_table();
+    assert_has("low-high of 3 searches: holds the true middle with a chance of 75 %");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(result_add_run(&result.volumes[0].cells[1], 2040), 0);
+    print_table();
+    assert_has("low-high of 3 to 6 searches: holds the true middle with a chance of 75 % at least");
+    result.volumes[0].cells[0].run_count = 1;
+    print_table();
+    assert_lacks("low-high of");
+}
+
 static void test_unfinished_cells_say_so(void **state)
 {
     (void)state;
     print_table();
-    assert_has("8 MiB 1990 1990-1990 - 1750 - - - - - not finished: 1 of 3");
-    assert_has("4 KiB - - - - - - - - - not finished: 0 of 3");
+    assert_has("8 MiB 1990 - 1990-1990 - 1750 - - - - - unfinished, 1 of 3");
+    assert_has("4 KiB - - - - - - - - - - unfinished, 0 of 3");
 }
 
 static void test_each_warning_stands_once_with_its_block_sizes(void **state)
@@ -218,12 +220,11 @@ static void test_control_characters_are_not_printed(void **state)
     assert_has("/mnt/?[2Jau?dio?/M\xC3\xBCsik");
 }
 
-/* Columns of a line: characters, not bytes. */
 static void test_nothing_is_wider_than_the_terminal(void **state)
 {
     (void)state;
     struct result_cell *cell = &result.volumes[0].cells[2];
-    cell->sustained = cell->low = cell->high = 123456;
+    cell->sustained = cell->low = cell->high = cell->comfortable = 123456;
     cell->block_bytes = 512 * 1024;
     cell->limit = LIMIT_DISK_IOPS;
     cell->stream_bytes_per_second = cell->flood_bytes_per_second = 123456e6;
@@ -236,25 +237,21 @@ static void test_nothing_is_wider_than_the_terminal(void **state)
              "M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik "
              "M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik M\xC3\xBCsik");
     print_table();
-    unsigned lines = 0, columns = 0, widest = 0;
-    for (const char *c = table; *c != '\0'; c++) {
-        columns = *c == '\n' ? 0 : columns + (((unsigned char)*c & 0xC0) != 0x80);
-        lines += *c == '\n';
-        widest = columns > widest ? columns : widest;
-    }
-    assert_true(lines > 30);
-    assert_in_range(widest, 100, 110);
+    assert_true(count("\n") > 30);
+    assert_in_range(widest_line(), 100, 110);
 }
-
-#define WITH_SAMPLE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SAMPLE(test_head_says_what_the_counts_depend_on),
+        WITH_SAMPLE(test_other_starts_and_layouts),
+        WITH_SAMPLE(test_a_modelled_drive),
         WITH_SAMPLE(test_other_tracks_and_outputs),
         WITH_SAMPLE(test_rows),
         WITH_SAMPLE(test_capped_counts_are_marked),
+        WITH_SAMPLE(test_doubtful_counts_are_marked),
+        WITH_SAMPLE(test_the_interval_is_that_of_the_fewest_searches),
         WITH_SAMPLE(test_unfinished_cells_say_so),
         WITH_SAMPLE(test_each_warning_stands_once_with_its_block_sizes),
         WITH_SAMPLE(test_warning_at_every_block_size_is_cut_to_one_paragraph),
