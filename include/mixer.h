@@ -32,6 +32,7 @@ struct mixer {
     uint32_t tracks;
     struct track_format format; /* of every track */
     float gain;                 /* a track's share of the bus; 1 is full scale */
+    bool silent;                /* the rings hold no samples: they are counted, not mixed */
     float *sum;                 /* one float a channel and frame, sum_frames of them */
     uint32_t sum_frames;        /* a longer period is served in parts */
     /* callback only, cleared at start */

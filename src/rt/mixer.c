@@ -161,8 +161,9 @@ static void render_period(struct mixer *mixer, float *bus, uint32_t frames, uint
 {
     uint32_t frame_bytes = format_frame_bytes(&mixer->format);
     uint64_t period_bytes = (uint64_t)frames * frame_bytes;
-    convert_add add =
-        convert_function(mixer->format.encoding, format_is_big_endian(&mixer->format));
+    convert_add add = mixer->silent ? NULL
+                                    : convert_function(mixer->format.encoding,
+                                                       format_is_big_endian(&mixer->format));
     float scale = mixer->gain / convert_full_scale(mixer->format.encoding);
     uint64_t emptiest = UINT64_MAX, released = 0, underruns = 0;
 
@@ -180,7 +181,8 @@ static void render_period(struct mixer *mixer, float *bus, uint32_t frames, uint
         }
         if (track == mixer->probe_track)
             give_probe(mixer, track, readable);
-        add_from_ring(mixer, ring, bytes, add, scale);
+        if (add != NULL)
+            add_from_ring(mixer, ring, bytes, add, scale);
         released += ring_consume(ring, bytes);
     }
     mixer->probe_track = mixer->probe_track + 1 < mixer->tracks ? mixer->probe_track + 1 : 0;

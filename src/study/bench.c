@@ -2,6 +2,8 @@
 
 #include "host.h"
 #include "monotonic.h"
+#include "noise.h"
+#include "simulation.h"
 #include "trial.h"
 #include "units.h"
 
@@ -39,6 +41,8 @@ static int open_mixer(struct bench *bench, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for the mixer");
     memset(bench->mixer, 0, sizeof *bench->mixer);
     bench->mixer->format = *format;
+    /* In virtual time mixing tells nothing: it takes none. */
+    bench->mixer->silent = !bench->carries_data && simulation_is_on();
     bench->mixer->sum_frames = SUM_FRAMES;
     bench->mixer->sum = calloc((size_t)SUM_FRAMES * format->channels, sizeof(float));
     if (bench->mixer->sum == NULL)
@@ -53,16 +57,25 @@ static int open_audio(struct bench *bench, struct error *error)
                                     .sample_rate_hz = bench->plan->format.sample_rate_hz,
                                     .frames = bench->plan->frames,
                                     .render = mixer_render,
-                                    .user = bench->mixer};
+                                    .user = bench->mixer,
+                                    .gone_s = bench->plan->model.device_gone_s};
     return audio_open(&bench->audio, &options, error);
+}
+
+static bool is_modelled(const struct plan *plan)
+{
+    return plan->engine == PLAN_ENGINE_MODEL;
 }
 
 /* How many tracks this process has descriptors, and the user's own bound, for. */
 static void plan_capacity(struct bench *bench)
 {
-    bench->descriptor_limit = host_raise_descriptor_limit();
-    uint64_t spare = SPARE_DESCRIPTORS + bench->plan->readers; /* a uring is a descriptor too */
-    uint64_t tracks = bench->descriptor_limit > spare ? bench->descriptor_limit - spare : 1;
+    uint64_t tracks = PLAN_TRACKS_MAX;
+    if (!is_modelled(bench->plan)) {
+        bench->descriptor_limit = host_raise_descriptor_limit();
+        uint64_t spare = SPARE_DESCRIPTORS + bench->plan->readers; /* a uring is a descriptor too */
+        tracks = bench->descriptor_limit > spare ? bench->descriptor_limit - spare : 1;
+    }
     if (tracks > PLAN_TRACKS_MAX)
         tracks = PLAN_TRACKS_MAX;
     if (bench->plan->max_tracks > 0 && bench->plan->max_tracks < tracks)
@@ -79,6 +92,8 @@ static int open_memory(struct bench *bench, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT,
                          "out of memory for %u tracks; use fewer --max-tracks", bench->capacity);
     uint64_t limit = (uint64_t)((double)host_available_memory_bytes() * memory_share);
+    if (bench->plan->model.memory_limit_bytes > 0)
+        limit = bench->plan->model.memory_limit_bytes;
     return arena_init(&bench->arena, limit, error);
 }
 
@@ -88,6 +103,7 @@ int bench_init(struct bench *bench, const struct plan *plan, const struct study_
     memset(bench, 0, sizeof *bench);
     bench->plan = plan;
     bench->observer = observer;
+    bench->carries_data = !is_modelled(plan) || plan->model.data;
     struct host host;
     host_describe(&host);
     bench->cores = host.cores > 0 ? host.cores : 1;
@@ -101,7 +117,7 @@ int bench_init(struct bench *bench, const struct plan *plan, const struct study_
 
 void bench_fini(struct bench *bench)
 {
-    if (bench->audio_lost)
+    if (bench->audio_lost && !audio_is_safe(bench->audio))
         return;
     audio_close(bench->audio);
     if (bench->mixer != NULL)
@@ -163,6 +179,35 @@ static uint64_t file_bytes_needed(const struct plan *plan)
     return (played > 2 * largest ? played : 2 * largest) + largest;
 }
 
+/* What a modelled drive's files hold: what the pool would have written. */
+static void give_content(void *user, uint32_t file, uint64_t offset_bytes, unsigned char *memory,
+                         uint32_t bytes)
+{
+    const struct bench *bench = user;
+    noise_fill(&bench->plan->format, bench->plan->seed, file,
+               offset_bytes - pool_data_offset(bench->pool), memory, bytes);
+}
+
+static int open_model(struct bench *bench, struct error *error)
+{
+    const struct plan *plan = bench->plan;
+    uint64_t file_bytes = pool_data_offset(bench->pool) +
+                          pool_file_frames(bench->pool) * format_frame_bytes(&plan->format);
+    uint64_t pieces = (file_bytes + POOL_INTERLEAVE_BYTES - 1) / POOL_INTERLEAVE_BYTES;
+    bool interleaved = plan->layout == PLAN_LAYOUT_INTERLEAVED;
+    bench->drive = model_drive_new(
+        &(struct model_drive_options){.spec = &plan->model,
+                                      .seed = plan->seed,
+                                      .file_bytes = pieces * POOL_INTERLEAVE_BYTES,
+                                      .group_files = interleaved ? POOL_INTERLEAVE_FILES : 1,
+                                      .piece_bytes = POOL_INTERLEAVE_BYTES,
+                                      .content = bench->carries_data ? give_content : NULL,
+                                      .user = bench});
+    return bench->drive != NULL
+               ? 0
+               : error_set(error, ERROR_ENVIRONMENT, "out of memory for the modelled drive");
+}
+
 int bench_open_drive(struct bench *bench, const char *directory, struct error *error)
 {
     const struct plan *plan = bench->plan;
@@ -174,18 +219,27 @@ int bench_open_drive(struct bench *bench, const char *directory, struct error *e
                                    .min_file_bytes = file_bytes_needed(plan),
                                    .limit_bytes = plan->pool_bytes,
                                    .keep = plan->keep,
+                                   .interleaved = plan->layout == PLAN_LAYOUT_INTERLEAVED,
+                                   .modelled = is_modelled(plan),
                                    .progress = poll_while_writing,
                                    .user = bench};
-    return pool_open(&bench->pool, &options, error);
+    if (pool_open(&bench->pool, &options, error) != 0)
+        return -1;
+    if (!is_modelled(plan) || open_model(bench, error) == 0)
+        return 0;
+    bench_close_drive(bench, NULL);
+    return -1;
 }
 
 int bench_close_drive(struct bench *bench, struct error *error)
 {
     for (uint32_t track = 0; track < bench->opened; track++)
-        close(bench->tracks[track].file);
+        pool_close_file(bench->pool, bench->tracks[track].file);
     bench->opened = 0;
     struct pool *pool = bench->pool;
     bench->pool = NULL;
+    model_drive_free(bench->drive);
+    bench->drive = NULL;
     return pool_close(pool, error);
 }
 
@@ -201,7 +255,8 @@ static uint32_t clamp_depth(double depth, uint32_t most)
 void bench_set_engine(struct bench *bench, enum engine_kind kind)
 {
     bench->readers.engine = kind;
-    bench->readers.readers = kind == ENGINE_URING ? 1 : DEFAULT_THREADS;
+    bench->readers.drive = bench->drive;
+    bench->readers.readers = kind == ENGINE_THREADS ? DEFAULT_THREADS : 1;
     bench->readers.queue_depth = 1;
     if (bench->plan->readers > 0)
         bench->readers.readers = bench->plan->readers;
@@ -220,7 +275,7 @@ static void set_queue(struct bench *bench)
 
 void bench_shorten_queue(struct bench *bench, double bytes_per_second)
 {
-    if (bench->readers.engine == ENGINE_URING && bench->plan->queue_depth == 0)
+    if (bench->readers.engine != ENGINE_THREADS && bench->plan->queue_depth == 0)
         bench->readers.queue_depth = clamp_depth(bytes_per_second * queue_s / bench->block_bytes,
                                                  bench->readers.queue_depth);
 }
@@ -237,6 +292,9 @@ int bench_set_block(struct bench *bench, uint32_t block_bytes, struct error *err
         bench->most_queue_depth = bench->readers.queue_depth;
     uint64_t ring = (uint64_t)bench->slots * block_bytes;
     uint64_t by_memory = bench->arena.limit_bytes / ring;
+    bool shared = !bench->carries_data && bench->plan->model.memory_limit_bytes == 0;
+    if (shared && by_memory > 0)
+        by_memory = PLAN_TRACKS_MAX;
     if (by_memory == 0)
         return error_set(error, ERROR_ENVIRONMENT,
                          "not even one ring of %.1f s fits into memory; use a smaller --buffer",
@@ -266,6 +324,12 @@ double bench_demand_blocks(const struct bench *bench, uint32_t tracks)
 uint32_t bench_file_of(const struct bench *bench, uint32_t track)
 {
     return track % pool_files_limit(bench->pool);
+}
+
+int bench_cool_files(struct bench *bench, double *resident, struct error *error)
+{
+    *resident = 0;
+    return bench->plan->direct ? 0 : pool_evict(bench->pool, resident, error);
 }
 
 int bench_read_error(const struct bench *bench, const struct reader_failure *failure,

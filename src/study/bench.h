@@ -5,10 +5,12 @@
 #include "audio.h"
 #include "error.h"
 #include "mixer.h"
+#include "model_drive.h"
 #include "plan.h"
 #include "pool.h"
 #include "reader.h"
 #include "result.h"
+#include "storage.h"
 #include "study.h"
 #include "track.h"
 
@@ -38,6 +40,9 @@ struct bench {
     uint32_t capacity, opened;
     /* the drive under test */
     struct pool *pool;
+    struct storage_devices devices; /* below it; none: not known */
+    struct model_drive *drive;      /* NULL: a real one */
+    bool carries_data; /* a modelled drive may bring nothing: then one ring's memory serves all */
     struct reader_options readers;
     /* the block size under test */
     uint32_t block_bytes, slots;
@@ -79,6 +84,10 @@ void bench_shorten_queue(struct bench *bench, double bytes_per_second);
 
 /* Makes `tracks` ready to be read flat out: the same, with empty rings. */
 int bench_set_flood(struct bench *bench, uint32_t tracks, uint64_t seed, struct error *error);
+
+/* Through the page cache, files are made cold before every use; `*resident`: the share that stayed
+ * cached, or -1 where that cannot be told. Past it nothing needs doing. */
+int bench_cool_files(struct bench *bench, double *resident, struct error *error);
 
 /* Calls the observer, and ends what is going on when the user or the device says so. */
 int bench_poll(struct bench *bench, struct error *error);

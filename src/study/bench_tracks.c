@@ -85,7 +85,8 @@ static int make_ready(struct bench *bench, uint32_t tracks, struct error *error)
 {
     uint64_t ring_bytes = (uint64_t)bench->slots * bench->block_bytes;
     if (open_files(bench, tracks, error) != 0 ||
-        arena_back(&bench->arena, tracks * ring_bytes, error) != 0)
+        arena_back(&bench->arena, bench->carries_data ? tracks * ring_bytes : ring_bytes, error) !=
+            0)
         return -1;
     memset(bench->landed, 0, (size_t)tracks * bench->slots);
     bench->mixer->rings = bench->rings;
@@ -107,8 +108,9 @@ static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint64
     track->first_read_block = track->next_block = track->published_blocks = held;
     track->parked = false;
     track->end_block = 0;
-    ring_init(track->ring, bench->arena.memory + index * ring_bytes, bench->block_bytes,
-              bench->slots, held * bench->block_bytes, consumed_bytes);
+    uint64_t place_bytes = bench->carries_data ? index * ring_bytes : 0;
+    ring_init(track->ring, bench->arena.memory + place_bytes, bench->block_bytes, bench->slots,
+              held * bench->block_bytes, consumed_bytes);
 }
 
 /*
@@ -116,27 +118,40 @@ static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint64
  * trial shorter than a block lasts would see a demand that is off by chance (one sigma is 8 % for
  * 227 tracks and 1 MiB blocks in 5 s). So each track gets one of `tracks` equal parts of the block,
  * in random order, and a random place in it: scattered, and the same demand in every stretch of
- * time. The tracks with the most left to play go short first.
+ * time. Staggered, the parts are in order of the tracks and begun at their beginning; aligned, all
+ * tracks begin where a block does.
  */
+static uint32_t phase_of(const struct bench *bench, uint32_t part, uint32_t tracks,
+                         uint64_t *random)
+{
+    double within = 0;
+    if (bench->plan->start == PLAN_START_ALIGNED)
+        return 0;
+    if (bench->plan->start == PLAN_START_SCATTERED)
+        within = (double)random_below(random, 1 << 20) / (1 << 20);
+    uint32_t phase = (uint32_t)(bench->block_bytes * ((part + within) / tracks));
+    return phase - phase % format_frame_bytes(&bench->plan->format);
+}
+
+/* The tracks with the most left to play go short first: those are the lead-in. */
 int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t *lead_in_blocks,
                      struct error *error)
 {
     uint64_t random = seed;
-    uint32_t frame_bytes = format_frame_bytes(&bench->plan->format);
     if (make_ready(bench, tracks, error) != 0)
         return -1;
-    uint32_t *order = shuffled(tracks, &random);
-    if (order == NULL)
+    uint32_t *parts = shuffled(tracks, &random);
+    if (parts == NULL)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for %u tracks", tracks);
     *lead_in_blocks = count_lead_in(bench, tracks);
     for (uint32_t i = 0; i < tracks; i++) {
-        double within = (double)random_below(&random, 1 << 20) / (1 << 20);
-        uint64_t phase = (uint64_t)(bench->block_bytes * ((order[i] + within) / tracks));
-        uint32_t missing = order[i] < *lead_in_blocks ? 1 : 0;
+        uint32_t part = bench->plan->start == PLAN_START_SCATTERED ? parts[i] : i;
+        uint32_t missing = part < *lead_in_blocks ? 1 : 0;
+        uint32_t phase = phase_of(bench, part, tracks, &random);
         place_in_file(bench, i, tracks, &random);
-        set_track(bench, i, bench->slots - missing, phase - phase % frame_bytes);
+        set_track(bench, i, bench->slots - missing, phase);
     }
-    free(order);
+    free(parts);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "cell.h"
 
+#include "flood.h"
 #include "ramp.h"
 #include "stats.h"
 #include "trial.h"
@@ -15,10 +16,20 @@ static const double glance_s = 0.3;
 enum { FIRST_TRACKS = 64 };
 static const double ahead_of_guess = 1.1;
 
-/* An overload that a confirming trial should be able to tell, how much longer it may become for
- * that, and what is worth a warning if it cannot. */
-static const double wanted_resolution = 0.01, coarse_resolution = 0.02;
+/* An overload that a confirming trial should be able to tell, by how much chance may move what the
+ * drive carries meanwhile (one sigma), how much longer the trial may become for both, and what is
+ * worth a warning if it cannot. */
+static const double wanted_resolution = 0.01, wanted_noise = 0.006, coarse_resolution = 0.02;
 enum { CONFIRM_STRETCH_MOST = 4 };
+
+/* Where stalls were seen, holding a count lasts for so many of them, within a bound. */
+static const double stalls_to_meet = 3, stalls_most_s = 120;
+
+/* A count this far below the one that short trials pointed to: the drive has slowed down. */
+static const double slowed_share = 0.9;
+
+/* Where all tracks ask at once, a trial must see several of these moments. */
+enum { ALIGNED_BLOCKS = VERDICT_WINDOWS };
 
 /* A share of the files above this in the cache, and they are not cold. */
 static const double cold_share = 0.01;
@@ -43,6 +54,22 @@ static uint32_t flood_tracks(const struct bench *bench, double wanted)
     return clamp_tracks(bench, wanted > least ? wanted : least);
 }
 
+static void note_stalls(struct cell *cell, uint32_t seen, double worst_s, double observed_s)
+{
+    struct result_stalls *stalls = &cell->result->stalls;
+    stalls->seen += seen;
+    stalls->observed_s += observed_s;
+    if (worst_s > stalls->worst_s)
+        stalls->worst_s = worst_s;
+}
+
+static void warn_of_slowing(struct cell *cell)
+{
+    result_warn(cell->result, "slowed",
+                "the drive was faster at first and slowed down within seconds, as one does that "
+                "grows hot or whose cache runs out; the count is what it carries then");
+}
+
 /* Bytes per second over a track's rate is the first guess. Few files lie close together and read
  * faster than many, so it is made again with as many as it asks for. */
 static int guess(struct bench *bench, struct cell *cell, struct cell_search *search,
@@ -50,21 +77,37 @@ static int guess(struct bench *bench, struct cell *cell, struct cell_search *sea
 {
     double rate = (double)format_bytes_per_second(&bench->plan->format);
     uint64_t seed = trial_seed(bench, cell);
-    double bytes_per_second;
-    if (trial_flood(bench, flood_tracks(bench, pool_files(bench->pool)), glance_s, seed,
-                    &bytes_per_second, error) != 0)
+    struct flood_outcome flood;
+    if (flood_run(bench, flood_tracks(bench, pool_files(bench->pool)), glance_s, 0, seed, &flood,
+                  error) != 0)
         return -1;
-    bench_shorten_queue(bench, bytes_per_second);
-    search->flood_tracks = flood_tracks(bench, ceil(bytes_per_second / rate * ahead_of_guess));
-    double seconds = trial_flood_seconds(bench->block_bytes, bytes_per_second);
-    if (trial_flood(bench, search->flood_tracks, seconds, seed + 1, &bytes_per_second, error) != 0)
+    double glanced = flood.bytes_per_second;
+    bench_shorten_queue(bench, glanced);
+    search->flood_tracks = flood_tracks(bench, ceil(glanced / rate * ahead_of_guess));
+    if (flood_run(bench, search->flood_tracks, flood_seconds(bench->block_bytes, glanced), glanced,
+                  seed + 1, &flood, error) != 0)
         return -1;
-    search->flood_bytes_per_second = bytes_per_second;
-    *tracks = clamp_tracks(bench, bytes_per_second / rate);
+    search->flood_bytes_per_second = flood.bytes_per_second;
+    cell->dispersion_blocks = flood.dispersion_blocks;
+    note_stalls(cell, flood.stalls, flood.worst_stall_s, flood.seconds);
+    if (flood.slowed)
+        warn_of_slowing(cell);
+    *tracks = clamp_tracks(bench, flood.bytes_per_second / rate);
     return 0;
 }
 
-static void warn(struct cell *cell, enum ramp_step step, const struct trial_outcome *outcome)
+static double longer(double one, double other)
+{
+    return one > other ? one : other;
+}
+
+static bool is_held(enum ramp_step step)
+{
+    return step == STEP_CONFIRM || step == STEP_FLOOR;
+}
+
+static void warn(const struct bench *bench, struct cell *cell, enum ramp_step step,
+                 const struct trial_outcome *outcome)
 {
     struct result_cell *result = cell->result;
     if (outcome->late_callbacks > 0)
@@ -83,11 +126,14 @@ static void warn(struct cell *cell, enum ramp_step step, const struct trial_outc
                     "%.0f %% of the test files were still in the page cache when a trial began; "
                     "use --io direct",
                     100 * outcome->resident);
-    if (step == STEP_CONFIRM && outcome->resolution > coarse_resolution)
+    double demand = bench_demand_blocks(bench, outcome->summary.tracks);
+    double noise = sqrt(cell->dispersion_blocks / (demand * outcome->summary.seconds));
+    double told = longer(outcome->resolution, 2 * noise);
+    if (is_held(step) && outcome->summary.pass && told > coarse_resolution)
         result_warn(result, "coarse",
-                    "so few blocks are read a second that a trial cannot tell %.0f %% more tracks "
-                    "from this count; use a longer --trial",
-                    100 * outcome->resolution);
+                    "so few blocks are read a second, or they come so unevenly, that a trial "
+                    "cannot tell %.0f %% more tracks from this count; use a longer --trial",
+                    ceil(100 * told));
 }
 
 /* Through the cache, a track that comes to where another began finds it read already. */
@@ -100,37 +146,60 @@ static void warn_of_sharing(const struct bench *bench, struct cell *cell,
                     "reads and the count may be too high; use a larger --pool-size");
 }
 
-/* A confirming trial is longer, and longer still where blocks are so few that it could not tell. */
-static double confirm_seconds(const struct bench *bench, uint32_t tracks)
+static double trial_seconds(const struct bench *bench)
 {
-    struct verdict_terms terms = {.trial_s = bench->plan->trial_s * TRIAL_CONFIRM_FACTOR,
-                                  .demand_blocks_per_second = bench_demand_blocks(bench, tracks)};
+    double rate = (double)format_bytes_per_second(&bench->plan->format);
+    double blocks_s = ALIGNED_BLOCKS * bench->block_bytes / rate;
+    return bench->plan->start == PLAN_START_ALIGNED ? longer(bench->plan->trial_s, blocks_s)
+                                                    : bench->plan->trial_s;
+}
+
+/* A confirming trial is longer; longer still where blocks are so few, or come so unevenly, that it
+ * could not tell, or where there have been stalls: then it has to meet several. */
+static double held_seconds(const struct bench *bench, const struct cell *cell, uint32_t tracks)
+{
+    double demand = bench_demand_blocks(bench, tracks);
+    struct verdict_terms terms = {.trial_s = trial_seconds(bench) * TRIAL_CONFIRM_FACTOR,
+                                  .demand_blocks_per_second = demand};
+    double by_step_s = terms.trial_s * verdict_resolution(&terms) / wanted_resolution;
+    double by_noise_s = cell->dispersion_blocks / (wanted_noise * wanted_noise * demand);
+    double wanted_s = longer(by_step_s, by_noise_s);
     double longest_s = terms.trial_s * CONFIRM_STRETCH_MOST;
-    double wanted_s = terms.trial_s * verdict_resolution(&terms) / wanted_resolution;
-    if (wanted_s < terms.trial_s)
-        return terms.trial_s;
-    return wanted_s < longest_s ? wanted_s : longest_s;
+    double seconds = longer(terms.trial_s, wanted_s < longest_s ? wanted_s : longest_s);
+    const struct result_stalls *stalls = &cell->result->stalls;
+    if (stalls->seen > 0) {
+        double stalls_s = stalls_to_meet * stalls->observed_s / stalls->seen;
+        seconds = longer(seconds, stalls_s < stalls_most_s ? stalls_s : stalls_most_s);
+    }
+    return seconds;
 }
 
 /* Notes a trial where the result wants it, and where the search does. */
-static int note(struct cell *cell, const struct ramp *ramp, const struct trial_outcome *outcome,
-                struct cell_search *search, struct error *error)
+static int note(const struct bench *bench, struct cell *cell, enum ramp_step step,
+                const struct trial_outcome *outcome, struct cell_search *search,
+                struct error *error)
 {
     struct result_trial *trial = result_add_trial(cell->result);
     if (trial == NULL)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for the result");
     *trial = outcome->summary;
     trial->ramp = cell->search_count;
-    trial->step = ramp->step;
+    trial->step = step;
     cell->result->checked_samples += outcome->checked_samples;
     cell->result->late_callbacks += outcome->late_callbacks;
     cell->result->device_xruns += outcome->device_xruns;
-    warn(cell, ramp->step, outcome);
-    if (!trial->pass && (search->failed_at == 0 || trial->tracks <= search->failed_at)) {
-        search->failed_at = trial->tracks;
+    note_stalls(cell, trial->stalls, trial->worst_stall_s, trial->seconds);
+    warn(bench, cell, step, outcome);
+    if (!trial->pass && step != STEP_MARGIN &&
+        (search->failed_at == 0 || trial->tracks <= search->failed_at)) {
+        search->failed_at = search->seen_at = trial->tracks;
         search->evidence = outcome->evidence;
     }
-    if (trial->pass && ramp->step == STEP_CONFIRM) {
+    if (trial->pass && is_held(step)) {
+        if (search->failed_at == 0) {
+            search->seen_at = trial->tracks;
+            search->evidence = outcome->evidence;
+        }
         search->clean_s = trial->seconds;
         search->stream_bytes_per_second = outcome->stream_bytes_per_second;
         search->process_percent = outcome->evidence.process_percent;
@@ -144,11 +213,63 @@ static int note(struct cell *cell, const struct ramp *ramp, const struct trial_o
     return 0;
 }
 
+static int try_count(struct bench *bench, struct cell *cell, struct cell_search *search,
+                     uint32_t tracks, enum ramp_step step, double seconds,
+                     struct trial_outcome *outcome, struct error *error)
+{
+    bench->progress.doing = ramp_step_name(step);
+    if (trial_run(bench, tracks, seconds, trial_seed(bench, cell), outcome, error) != 0)
+        return -1;
+    return note(bench, cell, step, outcome, search, error);
+}
+
+/* A count is held for long enough to meet what stalls there are; when the first are met while it is
+ * held, that was not long enough yet. */
+static int hold(struct bench *bench, struct cell *cell, struct cell_search *search, uint32_t tracks,
+                enum ramp_step step, struct trial_outcome *outcome, struct error *error)
+{
+    double seconds = held_seconds(bench, cell, tracks);
+    if (try_count(bench, cell, search, tracks, step, seconds, outcome, error) != 0)
+        return -1;
+    if (!outcome->summary.pass || held_seconds(bench, cell, tracks) <= seconds)
+        return 0;
+    seconds = held_seconds(bench, cell, tracks);
+    return try_count(bench, cell, search, tracks, step, seconds, outcome, error);
+}
+
+static int search_count(struct bench *bench, struct cell *cell, struct cell_search *search,
+                        struct ramp *ramp, struct error *error)
+{
+    uint32_t tracks;
+    enum ramp_step step;
+    struct trial_outcome outcome;
+    while (ramp_next(ramp, &tracks, &step)) {
+        int result = is_held(step) ? hold(bench, cell, search, tracks, step, &outcome, error)
+                                   : try_count(bench, cell, search, tracks, step,
+                                               trial_seconds(bench), &outcome, error);
+        if (result != 0)
+            return -1;
+        ramp_report(
+            ramp, &(struct ramp_trial){.pass = outcome.summary.pass,
+                                       .clear = outcome.clear,
+                                       .estimate = outcome.estimate_tracks,
+                                       .lowest_fill_percent = outcome.summary.lowest_fill_percent});
+        bench->progress.low = ramp->low;
+        bench->progress.high = ramp->high;
+    }
+    return 0;
+}
+
+/* Where the next search begins. */
+static uint32_t answer_of(const struct cell_search *search)
+{
+    return search->sustained > 0 ? search->sustained : search->knee;
+}
+
 int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
 {
     struct cell_search *search = &cell->searches[cell->search_count];
-    uint32_t first, tracks;
-    enum ramp_step step;
+    uint32_t first;
     memset(search, 0, sizeof *search);
     bench->progress.block_bytes = cell->result->block_bytes;
     bench->progress.low = bench->progress.high = 0;
@@ -157,87 +278,22 @@ int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
         return -1;
     cell->cap_reason = bench->limit_reason;
     cell->slots = bench->slots;
+    cell->block_s = bench->block_bytes / (double)format_bytes_per_second(&bench->plan->format);
 
     struct ramp ramp;
-    uint32_t earlier =
-        cell->search_count > 0 ? cell->searches[cell->search_count - 1].sustained : 0;
+    uint32_t earlier = cell->search_count > 0 ? answer_of(&search[-1]) : 0;
     ramp_init(&ramp, earlier > 0 ? earlier : first, bench->tracks_limit, earlier > 0);
-    while (ramp_next(&ramp, &tracks, &step)) {
-        struct trial_outcome outcome;
-        double seconds =
-            step == STEP_CONFIRM ? confirm_seconds(bench, tracks) : bench->plan->trial_s;
-        bench->progress.doing = ramp_step_name(step);
-        if (trial_run(bench, tracks, seconds, trial_seed(bench, cell), &outcome, error) != 0 ||
-            note(cell, &ramp, &outcome, search, error) != 0)
-            return -1;
-        ramp_report(&ramp, outcome.summary.pass, outcome.estimate_tracks);
-        bench->progress.low = ramp.low;
-        bench->progress.high = ramp.high;
-    }
+    if (search_count(bench, cell, search, &ramp, error) != 0)
+        return -1;
     search->sustained = ramp.sustained;
     search->knee = ramp.knee;
+    search->comfortable = ramp.comfortable;
     search->capped = ramp.capped;
+    search->irregular = ramp.irregular;
+    if (ramp.sustained > 0 && ramp.sustained < slowed_share * ramp.knee &&
+        cell->result->stalls.seen == 0)
+        warn_of_slowing(cell);
     warn_of_sharing(bench, cell, search);
     cell->search_count++;
     return 0;
-}
-
-static uint64_t median_of(const struct cell *cell, uint32_t (*value)(const struct cell_search *))
-{
-    uint64_t values[PLAN_REPEATS_MAX];
-    for (uint32_t i = 0; i < cell->search_count; i++)
-        values[i] = value(&cell->searches[i]);
-    return stats_median(values, cell->search_count);
-}
-
-static uint32_t sustained_of(const struct cell_search *search)
-{
-    return search->sustained;
-}
-
-static uint32_t knee_of(const struct cell_search *search)
-{
-    return search->knee;
-}
-
-static void use_search(struct result_cell *result, const struct cell_search *search)
-{
-    result->clean_s = search->clean_s;
-    result->flood_bytes_per_second = search->flood_bytes_per_second;
-    result->stream_bytes_per_second = search->stream_bytes_per_second;
-    result->process_percent = search->process_percent;
-    result->callback_percent = search->callback_percent;
-    result->latency_p50_us = search->latency_p50_us;
-    result->latency_p99_us = search->latency_p99_us;
-    result->latency_p999_us = search->latency_p999_us;
-    result->latency_max_us = search->latency_max_us;
-}
-
-void cell_finish(struct cell *cell, uint32_t repeats)
-{
-    struct result_cell *result = cell->result;
-    if (cell->search_count == 0)
-        return;
-    result->complete = cell->search_count == repeats;
-    result->sustained = (uint32_t)median_of(cell, sustained_of);
-    result->knee = (uint32_t)median_of(cell, knee_of);
-    result->low = UINT32_MAX;
-    result->high = 0;
-    for (uint32_t i = 0; i < cell->search_count; i++) {
-        const struct cell_search *search = &cell->searches[i];
-        result_add_run(result, search->sustained);
-        if (search->sustained < result->low)
-            result->low = search->sustained;
-        if (search->sustained > result->high)
-            result->high = search->sustained;
-    }
-    /* Everything else is told of the search whose count is the one reported. */
-    for (uint32_t i = 0; i < cell->search_count; i++) {
-        const struct cell_search *search = &cell->searches[i];
-        if (search->sustained != result->sustained)
-            continue;
-        use_search(result, search);
-        result->limit = search->capped ? cell->cap_reason : limit_of_machine(&search->evidence);
-    }
-    result->buffer_bytes = (uint64_t)result->sustained * cell->slots * result->block_bytes;
 }

@@ -35,7 +35,7 @@ int check_drained(struct bench *bench, uint64_t *checked, struct error *error)
         uint64_t block = probe.position_bytes / bench->block_bytes;
         uint64_t left = (block + 1) * bench->block_bytes - probe.position_bytes;
         uint32_t count = left < MIXER_PROBE_BYTES ? (uint32_t)left : MIXER_PROBE_BYTES;
-        if (block < bench->tracks[probe.track].first_read_block)
+        if (!bench->carries_data || block < bench->tracks[probe.track].first_read_block)
             continue;
         if (compare(bench, probe.track, probe.position_bytes, probe.bytes, count, error) != 0)
             return -1;
@@ -50,7 +50,7 @@ int check_rings(const struct bench *bench, uint32_t tracks, uint64_t *checked, s
     uint32_t sample_bytes = format_sample_bytes(bench->plan->format.encoding);
     for (uint32_t index = 0; index < tracks; index += step) {
         const struct track *track = &bench->tracks[index];
-        if (track->published_blocks <= track->first_read_block)
+        if (!bench->carries_data || track->published_blocks <= track->first_read_block)
             continue;
         uint64_t block = track->published_blocks - 1;
         uint32_t at = bench->block_bytes / tracks * index;

@@ -1,9 +1,5 @@
 #include "limit.h"
 
-#include "stats.h"
-
-#include <stdlib.h>
-
 /* Above these loads a thread or the machine has no more to give: what is left goes to interrupts
  * and to whatever else runs. */
 static const double full_thread_percent = 90;
@@ -13,6 +9,10 @@ static const double full_machine_share = 0.85;
  * a device that is late more often than not fails a trial; one that works hard may hardly ever be.
  */
 static const double light_callback_percent = 60, light_late_share = 0.5, heavy_late_share = 0.05;
+
+/* How far below the fit is noise for certain; and a line through two points misses neither. */
+static const double noise_share = 0.05;
+enum { CELLS_TO_MISS = 3 };
 
 bool limit_callbacks_fail(const struct limit_evidence *evidence)
 {
@@ -33,32 +33,61 @@ enum limit limit_of_machine(const struct limit_evidence *evidence)
     return LIMIT_NONE;
 }
 
+/*
+ * Least squares of the relative errors (t - s - B u) / t, with u = 1 / R: an absolute error would
+ * be the largest blocks' alone, which take hundreds of times as long as the smallest. With
+ * a = 1 / t and b = B / t that is the plane 1 = a s + b u through the origin. Its determinant, the
+ * sum of (a b' - a' b)^2 over all pairs, is 0 exactly where all blocks are of one size.
+ */
 void limit_fit(const struct limit_flood *floods, size_t count, struct result_fit *fit)
 {
+    double aa = 0, ab = 0, bb = 0, sum_a = 0, sum_b = 0, determinant = 0;
     *fit = (struct result_fit){0};
-    double *blocks = calloc(2 * count + 1, sizeof *blocks);
-    double *times = blocks != NULL ? blocks + count : NULL;
-    if (blocks == NULL)
-        return;
-    double mean_block = 0, mean_time = 0;
-    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (floods[i].bytes_per_second <= 0)
+        double b = floods[i].bytes_per_second, a = b / floods[i].block_bytes;
+        if (b <= 0)
             continue;
-        blocks[used] = floods[i].block_bytes;
-        times[used] = floods[i].block_bytes / floods[i].bytes_per_second;
-        mean_block += blocks[used];
-        mean_time += times[used];
-        used++;
+        aa += a * a;
+        ab += a * b;
+        bb += b * b;
+        sum_a += a;
+        sum_b += b;
+        for (size_t k = 0; k < i; k++) {
+            double other = floods[k].bytes_per_second;
+            double part = b * other * (1.0 / floods[i].block_bytes - 1.0 / floods[k].block_bytes);
+            determinant += part * part;
+        }
     }
-    double slope = stats_slope(blocks, times, used);
-    free(blocks);
-    if (slope <= 0)
+    if (determinant <= 0)
         return;
-    double position_s = (mean_time - slope * mean_block) / (double)used;
-    fit->position_s = position_s > 0 ? position_s : 0;
-    fit->rate_bytes_per_second = 1 / slope;
-    fit->knee_bytes = fit->position_s * fit->rate_bytes_per_second;
+    double position_s = (bb * sum_a - ab * sum_b) / determinant;
+    double inverse_rate = (aa * sum_b - ab * sum_a) / determinant;
+    if (inverse_rate <= 0)
+        return;
+    if (position_s < 0) { /* the best line that begins at zero instead */
+        position_s = 0;
+        inverse_rate = sum_b / bb;
+    }
+    fit->position_s = position_s;
+    fit->rate_bytes_per_second = 1 / inverse_rate;
+    fit->knee_bytes = position_s / inverse_rate;
+}
+
+void limit_mark_fit(struct result_volume *volume)
+{
+    size_t measured = 0;
+    for (size_t i = 0; i < volume->cell_count; i++)
+        measured += volume->cells[i].flood_bytes_per_second > 0;
+    for (size_t i = 0; i < volume->cell_count; i++) {
+        struct result_cell *cell = &volume->cells[i];
+        double half_spread = 0;
+        if (cell->sustained > 0)
+            half_spread = 0.5 * (cell->high - cell->low) / cell->sustained;
+        double noise = half_spread > noise_share ? half_spread : noise_share;
+        cell->fit_bytes_per_second = result_fit_bytes_per_second(&volume->fit, cell->block_bytes);
+        cell->below_fit = measured >= CELLS_TO_MISS && cell->flood_bytes_per_second > 0 &&
+                          cell->flood_bytes_per_second < (1 - noise) * cell->fit_bytes_per_second;
+    }
 }
 
 enum limit limit_of_drive(uint32_t block_bytes, const struct limit_flood *floods, size_t count)

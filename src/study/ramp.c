@@ -21,6 +21,14 @@ enum { NEAR_STEPS = 3 };
  * much too high. Further off, the pass has disproved it. */
 enum { TRUSTED_STEPS = 2 };
 
+/* Failed trials that say nothing, in a row, until the count is taken to have failed. */
+enum { UNCLEAR_MOST = 7 };
+
+/* No ring under this, and a count is a comfortable one: hdrbench stops there, and Ardour's manual
+ * names it. Found to within margin_step, in so many trials at most. */
+static const double comfortable_percent = 20, margin_first = 0.85, margin_step = 0.05;
+enum { MARGIN_TRIES = 8 };
+
 void ramp_init(struct ramp *ramp, uint32_t guess, uint32_t cap, bool known)
 {
     memset(ramp, 0, sizeof *ramp);
@@ -92,8 +100,10 @@ bool ramp_next(struct ramp *ramp, uint32_t *tracks, enum ramp_step *step)
 {
     if (ramp->done)
         return false;
-    if (ramp->step == STEP_CONFIRM)
+    if (ramp->step != STEP_BRACKET && ramp->step != STEP_CLOSE_IN)
         *tracks = ramp->candidate;
+    else if (ramp->unclear > 0)
+        *tracks = ramp->trying;
     else if (ramp->low == 0 && ramp->high == 0)
         *tracks = ramp->guess;
     else if (ramp->high == 0)
@@ -143,30 +153,105 @@ static void report_search(struct ramp *ramp, uint32_t tracks, bool pass)
     }
 }
 
-static void report_confirm(struct ramp *ramp, uint32_t tracks, bool pass)
+/* Where to look next for the most with a margin; ends the search when that is near enough. */
+static void next_margin(struct ramp *ramp)
 {
-    if (pass) {
-        ramp->sustained = tracks;
-        ramp->capped = tracks == ramp->cap;
+    double low = ramp->margin_low, high = ramp->margin_high;
+    ramp->comfortable = ramp->margin_low;
+    ramp->candidate = clamp(low > 0 ? sqrt(low * high) : high * margin_first, 1, UINT32_MAX);
+    if (high - low <= 1 || high - low <= margin_step * high || ramp->tries >= MARGIN_TRIES)
         ramp->done = true;
+}
+
+static void report_margin(struct ramp *ramp, uint32_t tracks, const struct ramp_trial *trial)
+{
+    if (trial->pass && trial->lowest_fill_percent >= comfortable_percent)
+        ramp->margin_low = tracks;
+    else
+        ramp->margin_high = tracks;
+    next_margin(ramp);
+}
+
+static void sustain(struct ramp *ramp, uint32_t tracks, double lowest_fill_percent)
+{
+    ramp->sustained = tracks;
+    ramp->capped = tracks == ramp->cap;
+    ramp->comfortable = tracks;
+    ramp->done = lowest_fill_percent >= comfortable_percent;
+    if (ramp->done)
+        return;
+    enter(ramp, STEP_MARGIN);
+    ramp->margin_high = tracks;
+    next_margin(ramp);
+}
+
+/* Holding failed, and the load explains it: a lower count. */
+static void step_down(struct ramp *ramp, uint32_t tracks)
+{
+    uint32_t shift = ramp->tries - 1 < 16 ? ramp->tries - 1 : 16;
+    uint64_t drop = (uint64_t)grid(tracks) << shift;
+    ramp->candidate = tracks > drop ? tracks - (uint32_t)drop : 1;
+    if (ramp->estimate >= 1 && ramp->estimate < ramp->candidate)
+        ramp->candidate = (uint32_t)ramp->estimate; /* of a long trial, and so a good one */
+    if (ramp->candidate <= ramp->floor_passed)
+        sustain(ramp, ramp->floor_passed, ramp->floor_fill_percent);
+}
+
+static void report_confirm(struct ramp *ramp, uint32_t tracks, const struct ramp_trial *trial)
+{
+    if (trial->pass) {
+        sustain(ramp, tracks, trial->lowest_fill_percent);
     } else if (tracks == 1) {
+        ramp->irregular = !trial->clear;
         ramp->done = true;
+    } else if (!trial->clear && ramp->floor_passed == 0) {
+        ramp->held = tracks;
+        ramp->candidate = tracks / 2;
+        enter(ramp, STEP_FLOOR);
     } else {
-        uint32_t shift = ramp->tries - 1 < 16 ? ramp->tries - 1 : 16;
-        uint64_t drop = (uint64_t)grid(tracks) << shift;
-        ramp->candidate = tracks > drop ? tracks - (uint32_t)drop : 1;
-        if (ramp->estimate >= 1 && ramp->estimate < ramp->candidate)
-            ramp->candidate = (uint32_t)ramp->estimate; /* of a long trial, and so a good one */
+        step_down(ramp, tracks);
     }
 }
 
-void ramp_report(struct ramp *ramp, bool pass, double estimate)
+/* Where half is held, the load has its part in it: the count is held once more, for what spoiled
+ * that trial may have come by chance. */
+static void report_floor(struct ramp *ramp, uint32_t tracks, const struct ramp_trial *trial)
 {
-    if (estimate > 0 || ramp->step == STEP_CONFIRM)
-        ramp->estimate = estimate;
+    if (!trial->pass) {
+        ramp->irregular = true;
+        ramp->done = true;
+        return;
+    }
+    ramp->floor_passed = tracks;
+    ramp->floor_fill_percent = trial->lowest_fill_percent;
+    ramp->candidate = ramp->held;
+    enter(ramp, STEP_CONFIRM);
+}
+
+/* Whether the trial says nothing, and its count has to be tried again. */
+static bool is_spoiled(struct ramp *ramp, const struct ramp_trial *trial)
+{
+    if (trial->pass || trial->clear || ++ramp->unclear == UNCLEAR_MOST) {
+        ramp->unclear = 0;
+        return false;
+    }
+    return true;
+}
+
+void ramp_report(struct ramp *ramp, const struct ramp_trial *trial)
+{
+    bool searching = ramp->step == STEP_BRACKET || ramp->step == STEP_CLOSE_IN;
+    if (searching && is_spoiled(ramp, trial))
+        return;
+    if (trial->estimate > 0 || ramp->step == STEP_CONFIRM)
+        ramp->estimate = trial->estimate;
     ramp->tries++;
-    if (ramp->step == STEP_CONFIRM)
-        report_confirm(ramp, ramp->trying, pass);
+    if (searching)
+        report_search(ramp, ramp->trying, trial->pass);
+    else if (ramp->step == STEP_CONFIRM)
+        report_confirm(ramp, ramp->trying, trial);
+    else if (ramp->step == STEP_FLOOR)
+        report_floor(ramp, ramp->trying, trial);
     else
-        report_search(ramp, ramp->trying, pass);
+        report_margin(ramp, ramp->trying, trial);
 }

@@ -2,10 +2,12 @@
 
 #include "bench.h"
 #include "cell.h"
+#include "flood.h"
+#include "guards.h"
 #include "limit.h"
 #include "monotonic.h"
 #include "recommend.h"
-#include "trial.h"
+#include "simulation.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -31,8 +33,10 @@ struct study {
     const struct plan *plan;
     struct cell cells[PLAN_BLOCK_SIZES_MAX]; /* of the drive under test */
     struct limit_flood beside;               /* flat out at a size outside the list */
+    struct guards guards;                    /* of the drive under test */
     uint64_t started_ns;
     uint32_t searches_done, searches;
+    size_t last_measured; /* which of the cells */
 };
 
 /* --- engine ------------------------------------------------------------------------------- */
@@ -47,7 +51,10 @@ static int time_engine(struct bench *bench, enum engine_kind kind, uint32_t bloc
     uint32_t tracks =
         bench->tracks_limit < ENGINE_TRIAL_TRACKS ? bench->tracks_limit : ENGINE_TRIAL_TRACKS;
     uint64_t seed = bench->plan->seed * 31 + kind;
-    return trial_flood(bench, tracks, engine_trial_s, seed, bytes_per_second, error);
+    struct flood_outcome flood;
+    int result = flood_run(bench, tracks, engine_trial_s, 0, seed, &flood, error);
+    *bytes_per_second = flood.bytes_per_second;
+    return result;
 }
 
 /* The faster one that works here, at the smallest block size: there an engine's cost shows most. */
@@ -56,6 +63,10 @@ static int choose_engine(struct study *study, struct error *error)
     const struct plan *plan = study->plan;
     struct bench *bench = &study->bench;
     struct error ignored = {0};
+    if (plan->engine == PLAN_ENGINE_MODEL) {
+        bench_set_engine(bench, ENGINE_MODEL);
+        return 0;
+    }
     if (plan->engine != PLAN_ENGINE_BEST) {
         enum engine_kind kind = plan->engine == PLAN_ENGINE_URING ? ENGINE_URING : ENGINE_THREADS;
         bench_set_engine(bench, kind);
@@ -94,22 +105,59 @@ static void estimate_left(struct study *study)
         monotonic_ns() + (uint64_t)(left_s * (double)UNITS_NS_PER_SECOND);
 }
 
+static int measure_cell(struct study *study, size_t index, struct error *error)
+{
+    study->bench.progress.repeat = study->cells[index].search_count;
+    if (study->searches_done == study->searches)
+        study->searches++; /* one beyond those planned */
+    estimate_left(study);
+    if (cell_measure(&study->bench, &study->cells[index], error) != 0)
+        return -1;
+    study->last_measured = index;
+    study->searches_done++;
+    return 0;
+}
+
+/* All block sizes once, in turned order. `only_wide`: those whose searches differ too much. */
+static int measure_round(struct study *study, uint32_t round, bool only_wide, struct error *error)
+{
+    size_t sizes = study->plan->block_size_count;
+    for (size_t i = 0; i < sizes; i++) {
+        size_t at = round % 2 == 0 ? i : sizes - 1 - i;
+        if (only_wide && !cell_spread_is_wide(&study->cells[at]))
+            continue;
+        if (measure_cell(study, at, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The first block size once more at the end: did the drive stay what it was all the while? Where it
+ * happens to have been the last one, that answers it. */
+static int measure_again(struct study *study, struct error *error)
+{
+    bool extra = study->last_measured != 0;
+    if (study->plan->block_size_count == 1)
+        return 0;
+    if (extra && measure_cell(study, 0, error) != 0)
+        return -1;
+    cell_compare_again(&study->cells[0], extra);
+    return 0;
+}
+
 static int measure_cells(struct study *study, struct error *error)
 {
     const struct plan *plan = study->plan;
-    size_t sizes = plan->block_size_count;
     study->bench.progress.repeats = plan->repeats;
-    for (uint32_t repeat = 0; repeat < plan->repeats; repeat++) {
-        study->bench.progress.repeat = repeat;
-        for (size_t i = 0; i < sizes; i++) {
-            estimate_left(study);
-            size_t at = repeat % 2 == 0 ? i : sizes - 1 - i;
-            if (cell_measure(&study->bench, &study->cells[at], error) != 0)
-                return -1;
-            study->searches_done++;
-        }
+    for (uint32_t round = 0; round < plan->repeats; round++) {
+        if (measure_round(study, round, false, error) != 0)
+            return -1;
     }
-    return 0;
+    for (uint32_t round = plan->repeats; round < 2 * plan->repeats; round++) {
+        if (measure_round(study, round, true, error) != 0)
+            return -1;
+    }
+    return measure_again(study, error);
 }
 
 /* Bandwidth or reads per second is told from how the flood changes with the block size; where only
@@ -121,19 +169,20 @@ static int flood_beside(struct study *study, struct error *error)
         return 0;
     uint32_t only = plan->block_bytes[0];
     uint32_t other = only > PLAN_BLOCK_BYTES_MIN ? only / 2 : only * 2;
-    double bytes_per_second;
+    double expected = study->cells[0].searches[0].flood_bytes_per_second;
+    struct flood_outcome flood;
     if (bench_set_block(&study->bench, other, error) != 0)
         return -1;
     /* As many tracks as the size measured was read with, as far as the rings go. */
     uint32_t tracks = study->cells[0].searches[0].flood_tracks;
     if (tracks > study->bench.tracks_limit)
         tracks = study->bench.tracks_limit;
-    double seconds = trial_flood_seconds(other, study->cells[0].searches[0].flood_bytes_per_second);
-    bench_shorten_queue(&study->bench, study->cells[0].searches[0].flood_bytes_per_second);
-    if (trial_flood(&study->bench, tracks, seconds, plan->seed, &bytes_per_second, error) != 0)
+    bench_shorten_queue(&study->bench, expected);
+    if (flood_run(&study->bench, tracks, flood_seconds(other, expected), 0, plan->seed, &flood,
+                  error) != 0)
         return -1;
     study->beside =
-        (struct limit_flood){.block_bytes = other, .bytes_per_second = bytes_per_second};
+        (struct limit_flood){.block_bytes = other, .bytes_per_second = flood.bytes_per_second};
     return 0;
 }
 
@@ -152,6 +201,7 @@ static void name_limits(struct study *study, struct result_volume *volume)
         if (cell->run_count > 0 && cell->limit == LIMIT_NONE)
             cell->limit = limit_of_drive(cell->block_bytes, floods, count);
     }
+    limit_mark_fit(volume);
 }
 
 /*
@@ -184,10 +234,22 @@ static void finish_volume(struct study *study, struct result_volume *volume)
     volume->readers = bench->readers.readers;
     volume->queue_depth = bench->most_queue_depth;
     snprintf(volume->engine, sizeof volume->engine, "%s", engine_kind_name(bench->readers.engine));
-    snprintf(volume->io, sizeof volume->io, "%s", study->plan->direct ? "direct" : "buffered");
+    guards_judge(&study->guards, study->plan->direct, study->result->host.memory_bytes, volume);
+    snprintf(volume->io, sizeof volume->io, "%s",
+             study->plan->direct && !study->guards.buffered ? "direct" : "buffered");
     name_limits(study, volume);
     warn_of_read_ahead(study, volume);
     recommend(volume);
+}
+
+static int describe_drive(const struct plan *plan, const char *directory, struct drive *drive,
+                          struct error *error)
+{
+    if (plan->engine != PLAN_ENGINE_MODEL)
+        return drive_describe(drive, directory, error);
+    drive->rotational = -1;
+    snprintf(drive->model, sizeof drive->model, "a model: %.240s", plan->model.text);
+    return 0;
 }
 
 static int measure_drive(struct study *study, size_t index, struct error *error)
@@ -197,7 +259,7 @@ static int measure_drive(struct study *study, size_t index, struct error *error)
     struct result_volume *volume = result_add_volume(study->result, directory);
     if (volume == NULL)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for the result");
-    if (drive_describe(&volume->drive, directory, error) != 0)
+    if (describe_drive(plan, directory, &volume->drive, error) != 0)
         return -1;
     memset(study->cells, 0, sizeof study->cells);
     memset(&study->beside, 0, sizeof study->beside);
@@ -209,7 +271,10 @@ static int measure_drive(struct study *study, size_t index, struct error *error)
         study->cells[i].result = &volume->cells[i];
     if (bench_open_drive(&study->bench, directory, error) != 0)
         return -1;
-    int result = choose_engine(study, error);
+    /* Before anything is read: what was read lately comes from a cache below, if there is one. */
+    int result = guards_look(&study->guards, &study->bench, volume, error);
+    if (result == 0)
+        result = choose_engine(study, error);
     if (result == 0)
         result = measure_cells(study, error);
     if (result == 0)
@@ -237,10 +302,16 @@ static void describe_method(struct study *study)
     method->max_tracks = plan->max_tracks;
     method->frames = plan->frames;
     method->keep = plan->keep;
+    snprintf(method->start, sizeof method->start, "%s", plan_start_name(plan->start));
+    snprintf(method->layout, sizeof method->layout, "%s", plan_layout_name(plan->layout));
+    if (plan->engine == PLAN_ENGINE_MODEL)
+        snprintf(method->model, sizeof method->model, "%s", plan->model.text);
     method->descriptor_limit = study->bench.descriptor_limit;
     snprintf(method->io, sizeof method->io, "%s", io);
     snprintf(method->io_requested, sizeof method->io_requested, "%s", io);
     if (first != NULL) {
+        if (first->io[0] != '\0')
+            snprintf(method->io, sizeof method->io, "%s", first->io);
         snprintf(method->engine, sizeof method->engine, "%s", first->engine);
         method->readers = first->readers;
         method->queue_depth = first->queue_depth;
@@ -261,6 +332,11 @@ static void describe_audio(struct study *study)
     audio->fell_back = info->fell_back;
 }
 
+static bool is_simulated(const struct plan *plan)
+{
+    return plan->device != NULL && strcmp(plan->device, "simulated") == 0;
+}
+
 int study_run(const struct plan *plan, const struct study_observer *observer, struct result *result,
               bool *device_lost, struct error *error)
 {
@@ -269,6 +345,8 @@ int study_run(const struct plan *plan, const struct study_observer *observer, st
         return error_set(error, ERROR_ENVIRONMENT, "out of memory");
     study->plan = plan;
     study->result = result;
+    if (is_simulated(plan))
+        simulation_begin();
     study->started_ns = monotonic_ns();
     study->searches = (uint32_t)(plan->directory_count * plan->block_size_count * plan->repeats);
     snprintf(result->tool_version, sizeof result->tool_version, "%s", TRACKRAMP_VERSION);
@@ -282,12 +360,14 @@ int study_run(const struct plan *plan, const struct study_observer *observer, st
             outcome = measure_drive(study, i, error);
     }
     describe_method(study);
-    *device_lost = study->bench.audio_lost;
+    *device_lost = study->bench.audio_lost && !is_simulated(plan);
     bench_fini(&study->bench);
     result->complete = outcome == 0;
     if (outcome != 0)
         snprintf(result->ended_by, sizeof result->ended_by, "%s", error->text);
     result->duration_s = (double)(monotonic_ns() - study->started_ns) / (double)UNITS_NS_PER_SECOND;
+    if (is_simulated(plan))
+        simulation_end();
     free(study);
     return outcome;
 }

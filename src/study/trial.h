@@ -15,6 +15,8 @@ enum { TRIAL_CONFIRM_FACTOR = 3 };
 
 struct trial_outcome {
     struct result_trial summary; /* all but `ramp` and `step` */
+    bool clear;                  /* the load explains how it went; otherwise a stall may, or a
+                                    device that was late, and the same count deserves another trial */
     double estimate_tracks;      /* what a drive that was busy, or a callback that was late,
                                     throughout was able to carry; 0: not known */
     double stream_bytes_per_second;
@@ -30,14 +32,5 @@ struct trial_outcome {
  * corruption, a lost device, an interrupt; a trial that fails is no error. */
 int trial_run(struct bench *bench, uint32_t tracks, double seconds, uint64_t seed,
               struct trial_outcome *outcome, struct error *error);
-
-/* How long to read flat out at this block size where `bytes_per_second` are to be expected: for
- * enough blocks to count, within bounds. */
-double trial_flood_seconds(uint32_t block_bytes, double bytes_per_second);
-
-/* Reads flat out with `tracks` tracks for `seconds`, after a warm-up a quarter as long. Sets bytes
- * per second. */
-int trial_flood(struct bench *bench, uint32_t tracks, double seconds, uint64_t seed,
-                double *bytes_per_second, struct error *error);
 
 #endif

@@ -10,7 +10,7 @@ static const double tolerated_growth = 0.004;
 
 /* A growth above this share is called early, once every floor lay higher than the one before. */
 static const double certain_growth = 0.03;
-enum { CERTAIN_WINDOWS = 3, CERTAIN_RISE_BLOCKS = 8 };
+enum { CERTAIN_WINDOWS = 3, CERTAIN_RISE_BLOCKS = 8, UNDERRUN_CLEAR_WINDOWS = 2 };
 
 /* A backlog this small is none: a block on its way. */
 static const double empty_floor_blocks = 1;
@@ -52,25 +52,34 @@ static void measure_growth(struct verdict *verdict)
         stats_slope(times, verdict->floors + VERDICT_SETTLE_WINDOWS, judged);
 }
 
-static bool certainly_growing(const struct verdict *verdict)
+/* Whether `least` windows or more have been judged, and each floor lies above the one before, by
+ * more in all than a clear overload would let them rise. */
+static bool grows_throughout(const struct verdict *verdict, uint32_t least)
 {
-    uint32_t judged = verdict->windows - VERDICT_SETTLE_WINDOWS;
-    if (judged < CERTAIN_WINDOWS)
+    if (verdict->windows < VERDICT_SETTLE_WINDOWS + least)
         return false;
+    uint32_t judged = verdict->windows - VERDICT_SETTLE_WINDOWS;
     const double *floors = verdict->floors + VERDICT_SETTLE_WINDOWS;
     for (uint32_t i = 1; i < judged; i++) {
         if (floors[i] <= floors[i - 1])
             return false;
     }
-    return floors[judged - 1] - floors[0] > CERTAIN_RISE_BLOCKS &&
-           verdict->growth_blocks_per_second >
-               certain_growth * verdict->terms.demand_blocks_per_second;
+    return verdict->growth_blocks_per_second >
+           certain_growth * verdict->terms.demand_blocks_per_second;
+}
+
+static bool certainly_growing(const struct verdict *verdict)
+{
+    const double *floors = verdict->floors + VERDICT_SETTLE_WINDOWS;
+    return grows_throughout(verdict, CERTAIN_WINDOWS) &&
+           floors[verdict->windows - VERDICT_SETTLE_WINDOWS - 1] - floors[0] > CERTAIN_RISE_BLOCKS;
 }
 
 static void decide(struct verdict *verdict, enum verdict_state state, enum verdict_cause cause)
 {
     verdict->state = state;
     verdict->cause = cause;
+    verdict->clear = cause != VERDICT_UNDERRUN || grows_throughout(verdict, UNDERRUN_CLEAR_WINDOWS);
 }
 
 /* The time is up. */

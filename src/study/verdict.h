@@ -45,6 +45,8 @@ struct verdict {
     enum verdict_state state;
     enum verdict_cause cause;
     double underrun_s;               /* when, where that is the cause */
+    bool clear;                      /* the drive's speed explains it: a pass; a backlog that grew;
+                                        an underrun only after the backlog had grown all along */
     double growth_blocks_per_second; /* slope of the floors judged so far */
     bool busy;                       /* no judged window's floor was empty: the drive never
                                         rested, so demand minus growth is its capacity */

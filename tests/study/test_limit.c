@@ -133,6 +133,165 @@ static void test_a_negative_position_is_none(void **state)
     assert_true(fit.rate_bytes_per_second > 0);
 }
 
+/* What the fit keeps least. */
+static double relative_errors(const struct limit_flood *floods, double position_s, double rate)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < SIZES; i++) {
+        double t = floods[i].block_bytes / floods[i].bytes_per_second;
+        double error = (t - position_s - floods[i].block_bytes / rate) / t;
+        sum += error * error;
+    }
+    return sum;
+}
+
+static void assert_least(const struct limit_flood *floods, const struct result_fit *fit)
+{
+    double least = relative_errors(floods, fit->position_s, fit->rate_bytes_per_second);
+    for (int s = -1; s <= 1; s++) {
+        for (int r = -1; r <= 1; r++) {
+            double position_s = fit->position_s * (1 + s * 1e-3) + (s > 0 ? 1e-9 : 0);
+            double rate = fit->rate_bytes_per_second * (1 + r * 1e-3);
+            if ((s != 0 || r != 0) && position_s >= 0 &&
+                (position_s > 0 || fit->position_s > 0 || r != 0))
+                assert_true(relative_errors(floods, position_s, rate) > least);
+        }
+    }
+}
+
+/* Off the line by up to a third, in either direction. */
+static void test_the_fit_has_the_least_relative_error(void **state)
+{
+    (void)state;
+    static const double off[SIZES] = {1, 0.9, 1.1, 0.8, 1.2, 1, 0.7, 1.3, 0.95};
+    struct limit_flood floods[SIZES];
+    struct result_fit fit;
+    make_floods(floods, 2e-3, 60e6);
+    for (uint32_t i = 0; i < SIZES; i++)
+        floods[i].bytes_per_second *= off[i];
+    limit_fit(floods, SIZES, &fit);
+    assert_true(fit.position_s > 0);
+    assert_true(fabs(fit.knee_bytes - fit.position_s * fit.rate_bytes_per_second) < 1);
+    assert_least(floods, &fit);
+}
+
+/* By absolute errors the large blocks would have it all their way: 30 % off at 1 MiB is more than
+ * the whole of a small block's time. */
+static void test_a_small_block_counts_as_much_as_a_large_one(void **state)
+{
+    (void)state;
+    struct limit_flood floods[SIZES];
+    struct result_fit fit;
+    make_floods(floods, 100e-6, 200e6);
+    floods[SIZES - 1].bytes_per_second *= 0.7;
+    limit_fit(floods, SIZES, &fit);
+    assert_true(fabs(fit.position_s / 100e-6 - 1) < 0.05);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(fabs(result_fit_bytes_per_second(&fit, floods[i].block_bytes) /
+                             floods[i].bytes_per_second -
+                         1) < 0.05);
+}
+
+/* Small blocks faster than their share: the line is held at zero, and is the best such line. */
+static void test_the_best_line_without_a_position(void **state)
+{
+    (void)state;
+    struct limit_flood floods[SIZES];
+    struct result_fit fit;
+    make_floods(floods, 0, 50e6);
+    for (uint32_t i = 0; i < 3; i++)
+        floods[i].bytes_per_second *= 1.5;
+    limit_fit(floods, SIZES, &fit);
+    assert_true(fit.position_s == 0 && fit.knee_bytes == 0);
+    assert_least(floods, &fit);
+}
+
+static void test_two_sizes_are_met_exactly(void **state)
+{
+    (void)state;
+    struct result_fit fit;
+    limit_fit((struct limit_flood[]){{4096, 1e6}, {1048576, 90e6}}, 2, &fit);
+    assert_true(fabs(result_fit_bytes_per_second(&fit, 4096) - 1e6) < 1);
+    assert_true(fabs(result_fit_bytes_per_second(&fit, 1048576) - 90e6) < 1);
+    /* One size twice is one size. */
+    limit_fit((struct limit_flood[]){{6000, 1e6}, {6000, 1.3e6}}, 2, &fit);
+    assert_true(fit.rate_bytes_per_second == 0);
+}
+
+/* --- cells below the fit ------------------------------------------------------------------- */
+
+enum { CELLS = 4 };
+
+/* A drive of 1 ms and 100 MB/s that reads by it at each size, with counts that do not differ. */
+static void make_cells(struct result_volume *volume, struct result_cell cells[CELLS])
+{
+    *volume =
+        (struct result_volume){.fit = {1e-3, 100e6, 100e3}, .cells = cells, .cell_count = CELLS};
+    for (uint32_t i = 0; i < CELLS; i++) {
+        cells[i] = (struct result_cell){
+            .block_bytes = UINT32_C(16384) << 2 * i, .sustained = 100, .low = 100, .high = 100};
+        cells[i].flood_bytes_per_second =
+            cells[i].block_bytes / (1e-3 + cells[i].block_bytes / 100e6);
+    }
+}
+
+static void test_cells_below_the_fit(void **state)
+{
+    (void)state;
+    struct result_volume volume;
+    struct result_cell cells[CELLS];
+    make_cells(&volume, cells);
+    cells[1].flood_bytes_per_second *= 0.96;
+    cells[2].flood_bytes_per_second *= 0.94;
+    cells[3].flood_bytes_per_second *= 1.5;
+    limit_mark_fit(&volume);
+    assert_true(cells[2].below_fit);
+    cells[0].flood_bytes_per_second = 0; /* not measured */
+    limit_mark_fit(&volume);
+    assert_false(cells[0].below_fit || cells[1].below_fit || cells[3].below_fit);
+    assert_true(cells[2].below_fit);
+    assert_true(fabs(cells[0].fit_bytes_per_second - 16384 / (1e-3 + 16384 / 100e6)) < 1);
+    assert_true(fabs(cells[3].fit_bytes_per_second - 1048576 / (1e-3 + 1048576 / 100e6)) < 1);
+}
+
+/* Searches from 90 to 110: 10 % up and down is what they differ by anyway. */
+static void test_noise_is_not_below_the_fit(void **state)
+{
+    (void)state;
+    struct result_volume volume;
+    struct result_cell cells[CELLS];
+    make_cells(&volume, cells);
+    cells[0].low = cells[1].low = 90;
+    cells[0].high = cells[1].high = 110;
+    cells[0].flood_bytes_per_second *= 0.91;
+    cells[1].flood_bytes_per_second *= 0.89;
+    limit_mark_fit(&volume);
+    assert_false(cells[0].below_fit);
+    assert_true(cells[1].below_fit);
+}
+
+static void test_too_few_cells_or_no_fit(void **state)
+{
+    (void)state;
+    struct result_volume volume;
+    struct result_cell cells[CELLS];
+    make_cells(&volume, cells);
+    cells[0].flood_bytes_per_second *= 0.5;
+    cells[1].flood_bytes_per_second = cells[2].flood_bytes_per_second = 0; /* not measured */
+    limit_mark_fit(&volume);
+    for (int i = 0; i < CELLS; i++)
+        assert_false(cells[i].below_fit);
+    assert_true(cells[0].fit_bytes_per_second > 0);
+    make_cells(&volume, cells);
+    cells[0].flood_bytes_per_second *= 0.5;
+    cells[0].below_fit = true;
+    cells[0].fit_bytes_per_second = 5;
+    volume.fit = (struct result_fit){0};
+    limit_mark_fit(&volume);
+    assert_false(cells[0].below_fit);
+    assert_true(cells[0].fit_bytes_per_second == 0);
+}
+
 /* --- reads per second or bandwidth -------------------------------------------------------- */
 
 static void test_the_knee_parts_the_drives_limits(void **state)
@@ -192,6 +351,13 @@ int main(void)
         cmocka_unit_test(test_sizes_that_were_not_measured_do_not_count),
         cmocka_unit_test(test_no_line_no_fit),
         cmocka_unit_test(test_a_negative_position_is_none),
+        cmocka_unit_test(test_the_fit_has_the_least_relative_error),
+        cmocka_unit_test(test_a_small_block_counts_as_much_as_a_large_one),
+        cmocka_unit_test(test_the_best_line_without_a_position),
+        cmocka_unit_test(test_two_sizes_are_met_exactly),
+        cmocka_unit_test(test_cells_below_the_fit),
+        cmocka_unit_test(test_noise_is_not_below_the_fit),
+        cmocka_unit_test(test_too_few_cells_or_no_fit),
         cmocka_unit_test(test_the_knee_parts_the_drives_limits),
         cmocka_unit_test(test_the_order_of_sizes_does_not_matter),
         cmocka_unit_test(test_a_drive_of_two_limits),

@@ -16,12 +16,18 @@ struct fake {
     double estimate_error;   /* ... and are off by so much, one way and the other */
     double unsteady;         /* a trial's own capacity is off by up to this share, at random */
     uint32_t confirm_margin; /* the longer trial finds so many tracks less */
+    double spoiled;          /* chance of a short trial to be spoiled by a stall */
+    uint32_t held_most;      /* a longer trial of more than this is spoiled; UINT32_MAX: of any */
+    uint32_t comfortable;    /* with more than this, rings come near to running dry; 0: they never
+                                do */
     uint64_t random;
 };
 
 struct search {
     struct ramp ramp;
-    uint32_t trials, confirmed; /* confirmed: the last count that passed a confirming trial */
+    uint32_t trials, confirmed; /* confirmed: the last count that was held */
+    uint32_t held;              /* trials of the longer kind */
+    uint32_t margin_trials;
 };
 
 /* -1 to 1. */
@@ -31,15 +37,32 @@ static double random_share(uint64_t *state)
     return (double)(*state >> 33) / (double)(UINT64_C(1) << 30) - 1;
 }
 
-static bool trial(struct fake *fake, uint32_t tracks, enum ramp_step step, double *estimate)
+static bool is_long(enum ramp_step step)
+{
+    return step == STEP_CONFIRM || step == STEP_FLOOR;
+}
+
+static bool is_spoiled(struct fake *fake, uint32_t tracks, enum ramp_step step)
+{
+    if (is_long(step))
+        return fake->held_most != 0 && (fake->held_most == UINT32_MAX || tracks > fake->held_most);
+    return fake->spoiled > 0 && random_share(&fake->random) < 2 * fake->spoiled - 1;
+}
+
+static struct ramp_trial trial(struct fake *fake, uint32_t tracks, enum ramp_step step)
 {
     double capacity = fake->capacity * (1 + fake->unsteady * random_share(&fake->random));
+    struct ramp_trial trial = {.clear = true, .lowest_fill_percent = 60};
     if (step == STEP_CONFIRM)
         capacity -= fake->confirm_margin;
-    *estimate = 0;
     if (fake->estimates && tracks > 0.97 * capacity)
-        *estimate = capacity * (1 + fake->estimate_error * random_share(&fake->random));
-    return tracks <= capacity;
+        trial.estimate = capacity * (1 + fake->estimate_error * random_share(&fake->random));
+    trial.pass = tracks <= capacity;
+    if (fake->comfortable > 0 && tracks > fake->comfortable)
+        trial.lowest_fill_percent = 19;
+    if (is_spoiled(fake, tracks, step))
+        trial.pass = trial.clear = false;
+    return trial;
 }
 
 static struct search find(struct fake fake, uint32_t guess, uint32_t cap, bool known)
@@ -49,18 +72,21 @@ static struct search find(struct fake fake, uint32_t guess, uint32_t cap, bool k
     enum ramp_step step;
     ramp_init(&search.ramp, guess, cap, known);
     while (ramp_next(&search.ramp, &tracks, &step)) {
-        double estimate;
         if (tracks < 1 || tracks > cap)
             fail_msg("capacity %u: %u tracks tried", fake.capacity, tracks);
-        bool pass = trial(&fake, tracks, step, &estimate);
-        if (pass && step == STEP_CONFIRM)
+        struct ramp_trial went = trial(&fake, tracks, step);
+        if (went.pass && is_long(step))
             search.confirmed = tracks;
-        ramp_report(&search.ramp, pass, estimate);
+        search.held += is_long(step);
+        search.margin_trials += step == STEP_MARGIN;
+        ramp_report(&search.ramp, &went);
         if (++search.trials > TRIALS_ENDLESS)
             fail_msg("capacity %u, guess %u, cap %u: no end", fake.capacity, guess, cap);
     }
     assert_false(ramp_next(&search.ramp, &tracks, &step));
-    assert_int_equal(search.ramp.sustained, search.confirmed); /* none comes out unconfirmed */
+    if (!search.ramp.irregular)
+        assert_int_equal(search.ramp.sustained, search.confirmed); /* none comes out unconfirmed */
+    assert_true(search.ramp.comfortable <= search.ramp.sustained);
     return search;
 }
 
@@ -270,6 +296,82 @@ static void test_an_unsteady_drive(void **state)
     }
 }
 
+/* --- stalls ------------------------------------------------------------------------------- */
+
+/* A stall spoils a trial at any count. Judged by single trials, the search would sink. */
+static void test_spoiled_trials_are_made_again(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct fake fake = {
+            .capacity = 990, .estimates = seed % 2 == 0, .spoiled = 0.1, .random = seed};
+        struct search search = find(fake, 800, 100000, false);
+        expect_near(&search, 990, 0.02);
+    }
+}
+
+static void test_nothing_but_spoiled_trials_ends(void **state)
+{
+    (void)state;
+    struct fake fake = {.capacity = 990, .spoiled = 1, .held_most = UINT32_MAX};
+    struct search search = find(fake, 800, 100000, false);
+    assert_int_equal(search.ramp.sustained, 0);
+    expect_few(&search, 7 * 25);
+}
+
+/* The floor: half the knee is not held either, so the load is not the cause. */
+static void test_what_fails_at_any_count_is_irregular(void **state)
+{
+    (void)state;
+    for (uint32_t capacity = 2; capacity <= 20000; capacity = next_capacity(capacity)) {
+        struct fake fake = {.capacity = capacity, .held_most = UINT32_MAX};
+        struct search search = find(fake, capacity, 100000, false);
+        assert_true(search.ramp.irregular);
+        assert_int_equal(search.ramp.sustained, 0);
+        assert_true(search.ramp.knee >= capacity * 0.98 - 1 && search.ramp.knee <= capacity);
+        assert_int_equal(search.held, 2);
+    }
+}
+
+/* Half is held, but not the knee: the load has its part in it, and a count between is found. */
+static void test_what_fails_above_half_is_searched_downward(void **state)
+{
+    (void)state;
+    for (uint32_t most = 500; most < 1000; most += 7) {
+        struct fake fake = {.capacity = 1000, .held_most = most};
+        struct search search = find(fake, 1000, 100000, false);
+        assert_false(search.ramp.irregular);
+        assert_true(search.ramp.sustained <= most && search.ramp.sustained >= 490);
+        assert_true(search.ramp.sustained >= most - (1000 - most) - 20 || most < 770);
+        expect_few(&search, TRIALS_MOST);
+    }
+}
+
+/* --- margin ------------------------------------------------------------------------------- */
+
+static void test_a_count_with_a_margin_is_comfortable_itself(void **state)
+{
+    (void)state;
+    struct search search = find((struct fake){.capacity = 500}, 450, 100000, false);
+    assert_int_equal(search.ramp.comfortable, search.ramp.sustained);
+    assert_int_equal(search.margin_trials, 0);
+}
+
+static void test_the_margin_is_looked_for_below(void **state)
+{
+    (void)state;
+    for (uint32_t comfortable = 400; comfortable < 1000; comfortable += 13) {
+        struct fake fake = {.capacity = 1000, .estimates = true, .comfortable = comfortable};
+        struct search search = find(fake, 1000, 100000, false);
+        assert_true(search.ramp.comfortable <= comfortable);
+        assert_true(search.ramp.comfortable >= 0.9 * comfortable);
+        assert_true(search.margin_trials <= 8);
+        expect_near(&search, 1000, 0.01);
+    }
+    struct fake never = {.capacity = 1000, .comfortable = 1};
+    assert_int_equal(find(never, 1000, 100000, false).ramp.comfortable, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +387,12 @@ int main(void)
         cmocka_unit_test(test_estimates_that_are_off),
         cmocka_unit_test(test_estimates_that_are_nonsense),
         cmocka_unit_test(test_an_unsteady_drive),
+        cmocka_unit_test(test_spoiled_trials_are_made_again),
+        cmocka_unit_test(test_nothing_but_spoiled_trials_ends),
+        cmocka_unit_test(test_what_fails_at_any_count_is_irregular),
+        cmocka_unit_test(test_what_fails_above_half_is_searched_downward),
+        cmocka_unit_test(test_a_count_with_a_margin_is_comfortable_itself),
+        cmocka_unit_test(test_the_margin_is_looked_for_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

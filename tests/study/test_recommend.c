@@ -74,14 +74,74 @@ static void test_a_smaller_block_may_be_the_best(void **state)
 static void test_repeats_that_overlap_are_as_good(void **state)
 {
     (void)state;
-    struct result_cell cells[] = {repeated(65536, 850, 910, 960, 3),
+    struct result_cell cells[] = {repeated(65536, 850, 880, 900, 3),
                                   repeated(1048576, 900, 1000, 1100, 3)};
+    check(cells, 2, 65536, "64 KiB: with 880 tracks it is the smallest block within the spread");
+    cells[0].high = 899;
+    check(cells, 2, 1048576, "carries the most");
+    cells[0].high = 900;
+    cells[0].run_count = cells[1].run_count = 2;
     check(cells, 2, 65536, "within the spread");
-    cells[0].sustained = 899; /* one lucky run is not enough */
+    cells[0].run_count = 1; /* one search has no spread */
     check(cells, 2, 1048576, "carries the most");
-    cells[0].sustained = 910; /* within, but two runs say nothing about noise */
     cells[0].run_count = 2;
+    cells[1].run_count = 1;
     check(cells, 2, 1048576, "carries the most");
+}
+
+/* Of several that overlap with the best the smallest, and none that overlaps with those alone. */
+static void test_the_smallest_of_those_that_overlap_with_the_best(void **state)
+{
+    (void)state;
+    struct result_cell cells[] = {
+        repeated(16384, 600, 700, 830, 3), repeated(262144, 850, 930, 1000, 3),
+        repeated(65536, 820, 880, 920, 3), repeated(1048576, 900, 1000, 1100, 3)};
+    check(cells, 4, 65536, "with 880 tracks");
+}
+
+/* A size that plays not even one track is never the answer. */
+static void test_no_tracks_are_not_equal_to_some(void **state)
+{
+    (void)state;
+    struct result_cell cells[] = {repeated(65536, 0, 0, 1, 3), repeated(1048576, 1, 2, 2, 3)};
+    check(cells, 2, 1048576, "carries the most");
+}
+
+static void make_irregular(struct result_cell *cell, double worst_s, double ride_out_s)
+{
+    cell->irregular = true;
+    cell->sustained = cell->low = cell->high = 0;
+    cell->stalls = (struct result_stalls){
+        .seen = 6, .observed_s = 120, .worst_s = worst_s, .ride_out_s = ride_out_s};
+}
+
+static void test_irregular_sizes_are_left_out(void **state)
+{
+    (void)state;
+    struct result_cell cells[] = {cell(4096, 0), cell(65536, 940), cell(1048576, 1000)};
+    make_irregular(&cells[0], 2, 2.5);
+    check(cells, 3, 1048576, "1 MiB: it carries the most");
+    cells[1].sustained = 960;
+    check(cells, 3, 65536, "64 KiB: with 960 tracks");
+    cells[0].low = cells[0].high = 1000; /* whatever stands there */
+    cells[0].sustained = 1000;
+    check(cells, 3, 65536, "64 KiB: with 960 tracks");
+}
+
+static void test_stalls_at_every_size(void **state)
+{
+    (void)state;
+    struct result_cell cells[] = {cell(4096, 0), cell(65536, 0)};
+    make_irregular(&cells[0], 2, 2.5);
+    make_irregular(&cells[1], 2.42, 3);
+    check(cells, 2, 0,
+          "No block size to recommend: the drive stalls for up to 2.4 s, which no block size "
+          "mends; measure again with --buffer 3, which would ride that out.");
+    check(cells, 1, 0, "--buffer 2.5, which");
+    cells[0].stalls.ride_out_s = 0;
+    check(cells, 1, 0, "rings run dry however few tracks play");
+    cells[1].complete = false;
+    check(cells, 2, 0, "not all were measured to the end");
 }
 
 static void test_an_unfinished_run_recommends_nothing(void **state)
@@ -130,6 +190,10 @@ int main(void)
         cmocka_unit_test(test_cells_in_any_order),
         cmocka_unit_test(test_a_smaller_block_may_be_the_best),
         cmocka_unit_test(test_repeats_that_overlap_are_as_good),
+        cmocka_unit_test(test_the_smallest_of_those_that_overlap_with_the_best),
+        cmocka_unit_test(test_no_tracks_are_not_equal_to_some),
+        cmocka_unit_test(test_irregular_sizes_are_left_out),
+        cmocka_unit_test(test_stalls_at_every_size),
         cmocka_unit_test(test_an_unfinished_run_recommends_nothing),
         cmocka_unit_test(test_a_count_that_the_drive_did_not_stop),
         cmocka_unit_test(test_one_cell),
