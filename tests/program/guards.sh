@@ -20,17 +20,7 @@ start_in() {
 }
 as=
 
-# NAME DIO TYPE OPTIONS: mounts NAME.img at NAME, on a loop device with direct I/O `on` or `off`
-# below, which goes when it is unmounted.
-mount_loop() {
-    device=$(losetup --find --show "--direct-io=$2" "$work/$1.img") || return 1
-    mounted=0
-    mount -t "$3" -o "$4" "$device" "$work/$1" >>"$work/$1.log" 2>&1 || mounted=1
-    losetup -d "$device"
-    return $mounted
-}
-
-# NAME DIO TYPE OPTIONS MAKE...: the same with a new drive, made by that command.
+# NAME DIO TYPE OPTIONS MAKE...: mount_loop of a new drive, made by that command.
 make_drive() {
     make_dir "$1"
     truncate -s 400M "$dir.img"

@@ -247,14 +247,25 @@ make_dir() {
     mkdir "$dir"
 }
 
+# NAME DIO TYPE OPTIONS: mounts NAME.img at NAME, on a loop device with direct I/O `on` or `off`
+# below, which goes when it is unmounted.
+mount_loop() {
+    device=$(losetup --find --show "--direct-io=$2" "$work/$1.img") || return 1
+    mounted=0
+    mount -t "$3" -o "$4" "$device" "$work/$1" >>"$work/$1.log" 2>&1 || mounted=1
+    losetup -d "$device"
+    return $mounted
+}
+
 # NAME MIB MOUNT-TYPE MAKE...: a drive of its own, made by that command with the image's name
-# behind it, mounted at $work/NAME. Sets `dir`. Fails where that cannot be done.
+# behind it, mounted at $work/NAME, whose reads pass no cache below. Sets `dir`. Fails where that
+# cannot be done.
 mount_image() {
     make_dir "$1"
     truncate -s "$2M" "$dir.img"
-    type=$3
+    name=$1 type=$3
     shift 3
-    "$@" "$dir.img" >"$dir.log" 2>&1 && mount -t "$type" -o loop "$dir.img" "$dir" >>"$dir.log" 2>&1
+    "$@" "$dir.img" >"$dir.log" 2>&1 && mount_loop "$name" on "$type" rw
 }
 
 # NAME MIB: an ext4 drive, or the test is skipped.
