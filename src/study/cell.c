@@ -89,6 +89,7 @@ static int guess(struct bench *bench, struct cell *cell, struct cell_search *sea
         return -1;
     search->flood_bytes_per_second = flood.bytes_per_second;
     cell->dispersion_blocks = flood.dispersion_blocks;
+    cell->result->device = flood.device;
     note_stalls(cell, flood.stalls, flood.worst_stall_s, flood.seconds);
     if (flood.slowed)
         warn_of_slowing(cell);

@@ -93,13 +93,25 @@ static void summarise(const struct bench *bench, const struct course *course,
     outcome->seconds = moment_seconds_between(from, &course->now);
     outcome->bytes_per_second = speed(from, &course->now) * bench->block_bytes;
     outcome->blocks = course->now.completed_blocks - from->completed_blocks;
-    outcome->completed_blocks = course->now.completed_blocks;
     outcome->dispersion_blocks = dispersion_blocks(&course->dispersion);
     outcome->stalls = course->stalls.seen;
     outcome->worst_stall_s = course->stalls.worst_s;
     outcome->slowed =
         warm && course->stalls.seen == 0 && course->half.ns != course->start.ns &&
         speed(&course->half, &course->now) < slowed_share * speed(&course->warm, &course->half);
+}
+
+/* What the drive below has read since `before`, and we; left 0 where nobody counts. */
+static void count_device(const struct bench *bench, const struct storage_counters *before,
+                         uint64_t our_reads, struct result_device *device)
+{
+    struct storage_counters now;
+    if (!storage_count(&bench->devices, &now) || now.reads < before->reads)
+        return;
+    device->our_reads = our_reads;
+    device->our_bytes = our_reads * bench->block_bytes;
+    device->reads = now.reads - before->reads;
+    device->bytes = now.bytes - before->bytes;
 }
 
 int flood_run(struct bench *bench, uint32_t tracks, double seconds,
@@ -109,6 +121,7 @@ int flood_run(struct bench *bench, uint32_t tracks, double seconds,
     double resident;
     struct course course;
     struct readers *readers;
+    struct storage_counters counters = {0};
     memset(outcome, 0, sizeof *outcome);
     memset(&course, 0, sizeof course);
     bench->progress.doing = "reading flat out";
@@ -116,12 +129,15 @@ int flood_run(struct bench *bench, uint32_t tracks, double seconds,
         bench_cool_files(bench, &resident, error) != 0 ||
         readers_start(&readers, &bench->readers, bench->tracks, tracks, NULL, error) != 0)
         return -1;
+    storage_count(&bench->devices, &counters);
     stalls_init(&course.stalls, expected_bytes_per_second / bench->block_bytes);
     moment_look(&course.start, bench, NULL);
     course.warm = course.half = course.now = course.start;
     int result = follow(bench, readers, tracks, seconds, &course, error);
     readers_stop(readers, NULL);
-    if (result == 0)
+    if (result == 0) {
         summarise(bench, &course, outcome);
+        count_device(bench, &counters, course.now.completed_blocks, &outcome->device);
+    }
     return result;
 }

@@ -15,10 +15,10 @@ struct flood_outcome {
     double seconds;  /* that were judged */
     uint32_t stalls; /* times the drive answered nothing */
     double worst_stall_s;
-    double dispersion_blocks;  /* how unevenly blocks came (dispersion.h) */
-    bool slowed;               /* the second half went at less than 0.8 of the first */
-    uint64_t blocks;           /* read while it was judged */
-    uint64_t completed_blocks; /* from its start to its end */
+    double dispersion_blocks;    /* how unevenly blocks came (dispersion.h) */
+    bool slowed;                 /* the second half went at less than 0.8 of the first */
+    uint64_t blocks;             /* read while it was judged */
+    struct result_device device; /* from its start to its end */
 };
 
 /* How long to read flat out at this block size where `bytes_per_second` are to be expected: for
