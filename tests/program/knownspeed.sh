@@ -20,7 +20,7 @@ measure() {
     expect_done "$name"
     jq -r '"'"$name"': \(.volumes[0].blocks[0].tracks.sustained) tracks in \(.duration_s) s"' \
         "$work/$name.json"
-    expect_json "$work/$name.json" ".complete and .duration_s < 60"
+    expect_json "$work/$name.json" ".complete"
     expect_json "$work/$name.json" ".volumes[0].blocks[0] | .limit == \"$limit\" and
         .tracks.sustained >= $lowest and .tracks.sustained <= $highest"
     expect_empty "$dir"
