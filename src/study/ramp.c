@@ -123,11 +123,12 @@ static bool near_enough(const struct ramp *ramp)
     return ramp->high - ramp->low <= steps * grid(ramp->low);
 }
 
-/* What to confirm: where there is an estimate, that, but not far below what has passed. */
+/* What to confirm: where there is an estimate, that, but at most a step below what has passed, for
+ * nothing above the count that is confirmed is tried again. */
 static uint32_t best_candidate(const struct ramp *ramp)
 {
-    uint32_t steps = TRUSTED_STEPS * grid(ramp->low);
-    uint32_t least = ramp->low > steps ? ramp->low - steps : 1;
+    uint32_t step = grid(ramp->low);
+    uint32_t least = ramp->low > step ? ramp->low - step : 1;
     if (ramp->high == 0 || ramp->estimate <= 0)
         return ramp->low;
     return clamp(ramp->estimate, least, ramp->high - 1);
