@@ -20,7 +20,7 @@ static const double ahead_of_guess = 1.1;
  * drive carries meanwhile (one sigma), how much longer the trial may become for both, and what is
  * worth a warning if it cannot. */
 static const double wanted_resolution = 0.01, wanted_noise = 0.006, coarse_resolution = 0.02;
-enum { CONFIRM_STRETCH_MOST = 4 };
+enum { CONFIRM_STRETCH_MOST = 2 };
 
 /* Where stalls were seen, holding a count lasts for so many of them, within a bound. */
 static const double stalls_to_meet = 3, stalls_most_s = 120;
