@@ -52,13 +52,14 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(HELPERS) $(OBJECTS)
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PRECIOUS: $(BUILD)/tests/%.o
 
-.PHONY: help deps try check test asan tsan lint format install uninstall clean
+.PHONY: help deps try check test asan tsan lint format install uninstall clean speeds
 help:
 	@echo "make            build build/trackramp"
 	@echo "make try        install what is missing, build, measure this drive in about two minutes"
 	@echo "make check      install what is missing, build, pass all tests, lint, sanitizers"
 	@echo "make test       the tests alone     make asan, make tsan   the same under a sanitizer"
 	@echo "make lint       formatting, cppcheck, clang   make format   put formatting right"
+	@echo "make speeds     the count on disks of known speed, as a table; needs root and an hour"
 	@echo "make install    into PREFIX (/usr/local), below DESTDIR      make uninstall"
 
 # What a fresh Debian needs: to build and run, and what the tests want besides.
@@ -93,6 +94,11 @@ test-programs: $(TEST_PROGRAMS)
 THREADED := $(filter $(BUILD)/tests/rt/% $(BUILD)/tests/stream/% $(BUILD)/tests/audio/test_clock,$(TEST_PROGRAMS))
 test-threads: $(THREADED)
 	@BUILD=$(BUILD) tests/run.sh $(THREADED)
+
+# Apart from the tests, for it takes an hour: the count on disks held to known speeds. SPEEDS picks
+# rows, as in SPEEDS="20MB 64K mono".
+speeds: $(BUILD)/trackramp
+	@tests/rig/speeds.sh $(BUILD)/trackramp /var/tmp $(SPEEDS)
 
 lint:
 	@echo "LINT clang-format"

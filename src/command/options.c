@@ -258,6 +258,33 @@ int options_parse_run(struct run_options *options, int argc, char **argv, struct
     return complete_model(options, error) == 0 ? check_together(options, error) : -1;
 }
 
+static void print_model(FILE *out)
+{
+    fputs("\nA modelled drive (--engine model:SPEC) is read in virtual time, for what a drive that "
+          "is not\n"
+          "at hand would do; DIR is not needed. SPEC is one of these, changed by pairs behind it, "
+          "or\n"
+          "pairs alone:\n",
+          out);
+    for (const struct model_preset *preset = model_presets; preset->name != NULL; preset++)
+        fprintf(out, "  %-22s  %s\n", preset->name, preset->help);
+    fputs(
+        "  position=TIME           to a place on the drive, of each read (spread=constant, uniform "
+        "or\n"
+        "                          exponential); depth=COUNT of them overlap\n"
+        "  rate=BYTES              a second of transfer, one read at a time; overhead=TIME of "
+        "each\n"
+        "  split=BYTES             a read that is larger is several\n"
+        "  rpm=COUNT, seek=LEAST:MOST, capacity=BYTES, order=oldest|nearest    a disk\n"
+        "  stripe=MEMBERSxUNIT     so many of them, striped\n"
+        "  slow=SHARE         of its speed, once it has been read for so long; slow-rest=TIME of\n"
+        "                          rest makes it fast again\n"
+        "  stall=LENGTH      answers nothing for so long; stall-random: at random times\n"
+        "  fail=TIME, short=TIME, wrong=TIME, late=TIME:BY    a read that goes wrong; also\n"
+        "                          device-gone=TIME, memory=BYTES, data=yes|no\n",
+        out);
+}
+
 void options_print_run(FILE *out)
 {
     fputs(
@@ -267,14 +294,21 @@ void options_print_run(FILE *out)
         "DIR/trackramp-files and removes them at the end; nothing else on the drive is touched,\n"
         "and at least a tenth of its free space stays free.\n\n"
         "For each block size it reads flat out for a first guess, then holds track counts for a\n"
-        "few seconds each, closes in on the highest that neither runs a track dry nor lets the\n"
-        "unread backlog grow, and holds that one longer to confirm it.\n\n",
+        "few seconds each. The result's trials[] names the step of each:\n"
+        "  bracket   steps up or down until one count passes and one fails\n"
+        "  close-in  between them; what a stall or a late device spoiled is tried again\n"
+        "  confirm   the highest that passed is held longer, and fewer where it fails\n"
+        "  floor     holding failed and the load does not explain it: is half the count held?\n"
+        "  margin    the highest count at which no ring falls below a fifth\n"
+        "A count fails when a track runs dry or the unread backlog keeps growing.\n\n",
         out);
     option_table_print(&table, out);
+    print_model(out);
     fputs("\nExamples:\n"
           "  trackramp run /media/audio\n"
           "  trackramp run --sample-rate 96000 --encoding pcm24 --channels 2 /media/audio\n"
-          "  trackramp run --block-size 64K,256K --repeat 1 --pool-size 500M /media/stick\n",
+          "  trackramp run --block-size 64K,256K --repeat 1 --pool-size 500M /media/stick\n"
+          "  trackramp run --engine model:hdd-7200,stall=2s@20s --buffer 4\n",
           out);
     fputs("\nExit codes: 0 done, 2 bad usage or input, 3 the environment failed (device, drive,\n"
           "permission), 130 interrupted.\n",

@@ -134,7 +134,7 @@ static void warn(const struct bench *bench, struct cell *cell, enum ramp_step st
         result_warn(result, "coarse",
                     "so few blocks are read a second, or they come so unevenly, that a trial "
                     "cannot tell %.0f %% more tracks from this count; use a longer --trial",
-                    ceil(100 * told));
+                    fmin(100, ceil(100 * told)));
 }
 
 /* Through the cache, a track that comes to where another began finds it read already. */

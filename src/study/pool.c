@@ -105,7 +105,8 @@ static int prepare(struct pool *pool, uint64_t limit_bytes, struct error *error)
 static void open_modelled(struct pool *pool, uint64_t limit_bytes)
 {
     pool->modelled = true;
-    limit_files(pool, limit_bytes > 0 ? limit_bytes : MODELLED_LIMIT_BYTES);
+    pool->space.limit_bytes = limit_bytes > 0 ? limit_bytes : MODELLED_LIMIT_BYTES;
+    limit_files(pool, pool->space.limit_bytes);
     if (pool->files_limit == 0)
         pool->files_limit = 1;
 }
@@ -223,6 +224,9 @@ void pool_close_file(const struct pool *pool, int file)
 int pool_evict(const struct pool *pool, double *resident, struct error *error)
 {
     int64_t cached_bytes = 0;
+    *resident = 0;
+    if (pool->modelled) /* no file, so no descriptor that could be closed again */
+        return 0;
     for (uint32_t index = 0; index < pool->files; index++) {
         int file = pool_open_file(pool, index, false, error);
         if (file < 0)

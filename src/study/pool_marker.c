@@ -43,10 +43,10 @@ static bool read_number(const char *lines, const char *key, uint64_t *number)
            sscanf(value, "%" SCNu64 "%c", number, &rest) == 1;
 }
 
-/* Also of markers that say nothing of it. */
+/* Also of markers that say nothing of it; so no name may be too long to be seen. */
 static bool read_layout(const char *lines, bool *interleaved)
 {
-    char layout[16];
+    char layout[TEXT_BYTES];
     if (value_of(lines, "layout", layout, sizeof layout) == NULL)
         return true;
     *interleaved = strcmp(layout, "interleaved") == 0;
