@@ -176,6 +176,55 @@ static void test_half_a_sample_waits_for_the_rest_of_it(void **state)
     fixture_free(fixture);
 }
 
+/* --- silent ------------------------------------------------------------------------------- */
+
+static void assert_same_counts(const struct mixer_fixture *one, const struct mixer_fixture *other)
+{
+    assert_int_equal(one->mixer.frames, other->mixer.frames);
+    assert_int_equal(one->mixer.frames_ns, other->mixer.frames_ns);
+    assert_int_equal(one->mixer.period_frames, other->mixer.period_frames);
+    assert_int_equal(one->mixer.released_blocks, other->mixer.released_blocks);
+    assert_int_equal(one->mixer.underruns, other->mixer.underruns);
+    assert_int_equal(one->mixer.fill_bytes, other->mixer.fill_bytes);
+    assert_int_equal(one->mixer.lowest_fill_bytes, other->mixer.lowest_fill_bytes);
+    for (uint32_t track = 0; track < one->mixer.tracks; track++)
+        assert_int_equal(one->rings[track].consumed_bytes, other->rings[track].consumed_bytes);
+}
+
+/* Rings are fed for a while, then run dry, then are fed again: all that is counted is the same. */
+static void test_a_silent_mixer_counts_as_one_that_mixes(void **state)
+{
+    (void)state;
+    enum { CALLS = 300, FRAMES = 70 };
+    struct track_format format = {CONTAINER_AIFF, ENCODING_PCM24, 44100, 2};
+    struct mixer_fixture *mixing = fixture_new(format, 3, 501);
+    struct mixer_fixture *silent = fixture_new(format, 3, 501);
+    float bus[FRAMES * 2], quiet[FRAMES * 2];
+    uint32_t heard = 0;
+    silent->mixer.silent = true;
+    mixer_start(&mixing->mixer);
+    mixer_start(&silent->mixer);
+    for (uint32_t call = 0; call < CALLS; call++) {
+        if (call % 20 < 10) {
+            fixture_feed_all(mixing);
+            fixture_feed_all(silent);
+        }
+        memset(quiet, 0x55, sizeof quiet);
+        mixer_render(&mixing->mixer, bus, FRAMES, 2, call);
+        mixer_render(&silent->mixer, quiet, FRAMES, 2, call);
+        assert_same_counts(silent, mixing);
+        for (uint32_t i = 0; i < FRAMES * 2; i++) {
+            assert_true(quiet[i] == 0);
+            heard += bus[i] != 0;
+        }
+    }
+    assert_true(heard > CALLS * FRAMES / 2);
+    assert_in_range(silent->mixer.underruns, 3 * CALLS / 4, 3 * CALLS);
+    assert_true(silent->mixer.released_blocks > CALLS);
+    fixture_free(mixing);
+    fixture_free(silent);
+}
+
 /* --- rest and play ------------------------------------------------------------------------ */
 
 static void test_at_rest_the_bus_is_silent_and_nothing_is_taken(void **state)
@@ -339,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_an_underrun_is_silent_and_counted),
         cmocka_unit_test(test_underruns_are_counted_for_each_ring),
         cmocka_unit_test(test_half_a_sample_waits_for_the_rest_of_it),
+        cmocka_unit_test(test_a_silent_mixer_counts_as_one_that_mixes),
         cmocka_unit_test(test_at_rest_the_bus_is_silent_and_nothing_is_taken),
         cmocka_unit_test(test_the_rings_are_ours_between_stop_and_start),
         cmocka_unit_test(test_probes_show_what_is_about_to_be_played),
