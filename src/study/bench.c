@@ -28,6 +28,9 @@ enum { DEFAULT_QUEUE_DEPTH = 64, DEFAULT_THREADS = 16, LEAST_QUEUE_DEPTH = 2 };
 static const uint64_t queue_bytes = 32 << 20;
 static const double queue_s = 0.5;
 
+/* In which reads that are under way have landed. */
+static const uint64_t landing_ns = 100 * UNITS_NS_PER_MS;
+
 /* A ring is never under two blocks: one being played, one being read. */
 enum { RING_SLOTS_LEAST = 2 };
 
@@ -329,7 +332,15 @@ uint32_t bench_file_of(const struct bench *bench, uint32_t track)
 int bench_cool_files(struct bench *bench, double *resident, struct error *error)
 {
     *resident = 0;
-    return bench->plan->direct ? 0 : pool_evict(bench->pool, resident, error);
+    if (bench->plan->direct)
+        return 0;
+    if (pool_evict(bench->pool, resident, error) != 0)
+        return -1;
+    if (*resident == 0)
+        return 0;
+    /* What the kernel was still reading ahead could not be dropped. */
+    monotonic_sleep_until(monotonic_ns() + landing_ns);
+    return pool_evict(bench->pool, resident, error);
 }
 
 int bench_read_error(const struct bench *bench, const struct reader_failure *failure,
