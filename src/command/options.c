@@ -277,9 +277,9 @@ static void print_model(FILE *out)
         "  split=BYTES             a read that is larger is several\n"
         "  rpm=COUNT, seek=LEAST:MOST, capacity=BYTES, order=oldest|nearest    a disk\n"
         "  stripe=MEMBERSxUNIT     so many of them, striped\n"
-        "  slow=SHARE         of its speed, once it has been read for so long; slow-rest=TIME of\n"
+        "  slow=SHARE@TIME         of its speed, once it has been read for so long; slow-rest=TIME of\n"
         "                          rest makes it fast again\n"
-        "  stall=LENGTH      answers nothing for so long; stall-random: at random times\n"
+        "  stall=LENGTH@EVERY      answers nothing for so long; stall-random: at random times\n"
         "  fail=TIME, short=TIME, wrong=TIME, late=TIME:BY    a read that goes wrong; also\n"
         "                          device-gone=TIME, memory=BYTES, data=yes|no\n",
         out);
