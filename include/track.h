@@ -18,7 +18,8 @@ struct track {
     uint64_t region_offset_bytes; /* a multiple of the block size */
     uint32_t region_blocks;
     uint32_t start_block; /* where in the region block 0 of the stream lies */
-    uint32_t phase_bytes; /* where in block 0 playing starts: the ring's first consumed_bytes */
+    uint32_t phase_bytes; /* where in block 0 playing starts: the ring's first consumed_bytes. Flat
+                           * out, where nothing is played, it decides whose turn comes first */
     uint32_t slots;       /* of the ring, in blocks */
     uint64_t first_read_block; /* blocks below it were in the ring at the start */
     struct ring *ring;

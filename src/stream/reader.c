@@ -52,9 +52,10 @@ static void fail(struct readers *all, const struct engine_read *read)
     pthread_mutex_unlock(&all->failure_lock);
 }
 
-/* Flat out, the order is the blocks' own, and a track has one block under way at a time: several
- * would lie side by side, and the kernel would make one large read of them, which tracks that play
- * hardly ever give it. */
+/* Flat out, blocks are read in the order in which they would fall due if they were played: in that
+ * of the files instead, a disk's head would have hardly any way to go. And a track has one block
+ * under way at a time: several would lie side by side, and the kernel would make one large read of
+ * them, which tracks that play hardly ever give it. */
 void reader_schedule_block(struct reader *reader, uint32_t index)
 {
     const struct readers *all = reader->all;
@@ -66,7 +67,8 @@ void reader_schedule_block(struct reader *reader, uint32_t index)
     else if (number != track->published_blocks)
         track->parked = true;
     else if (track->end_block == 0 || number < track->end_block)
-        schedule_add(&reader->schedule, index, 0, number);
+        schedule_add(&reader->schedule, index, 0,
+                     number * track->ring->block_bytes - track->phase_bytes);
 }
 
 static void complete(struct reader *reader, struct engine_read *read, uint64_t now_ns);

@@ -97,14 +97,15 @@ static int make_ready(struct bench *bench, uint32_t tracks, struct error *error)
 }
 
 /* A ring that holds the stream's first `held` blocks, played up to `consumed_bytes`. */
-static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint64_t consumed_bytes)
+static void set_track(struct bench *bench, uint32_t index, uint64_t held, uint32_t phase_bytes,
+                      uint64_t consumed_bytes)
 {
     struct track *track = &bench->tracks[index];
     uint64_t ring_bytes = (uint64_t)bench->slots * bench->block_bytes;
     track->slots = bench->slots;
     track->landed = bench->landed + (size_t)index * bench->slots;
     track->ring = &bench->rings[index];
-    track->phase_bytes = (uint32_t)consumed_bytes;
+    track->phase_bytes = phase_bytes;
     track->first_read_block = track->next_block = track->published_blocks = held;
     track->parked = false;
     track->end_block = 0;
@@ -133,9 +134,10 @@ static uint32_t phase_of(const struct bench *bench, uint32_t part, uint32_t trac
     return phase - phase % format_frame_bytes(&bench->plan->format);
 }
 
-/* The tracks with the most left to play go short first: those are the lead-in. */
-int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t *lead_in_blocks,
-                     struct error *error)
+/* Rings that a drive which keeps up has left, but for the lead-in: the tracks with the most left to
+ * play go short first. Or, flat out, empty ones. */
+static int set_all(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t lead_in_blocks,
+                   bool flat_out, struct error *error)
 {
     uint64_t random = seed;
     if (make_ready(bench, tracks, error) != 0)
@@ -143,29 +145,32 @@ int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32
     uint32_t *parts = shuffled(tracks, &random);
     if (parts == NULL)
         return error_set(error, ERROR_ENVIRONMENT, "out of memory for %u tracks", tracks);
-    *lead_in_blocks = count_lead_in(bench, tracks);
     for (uint32_t i = 0; i < tracks; i++) {
         uint32_t part = bench->plan->start == PLAN_START_SCATTERED ? parts[i] : i;
-        uint32_t missing = part < *lead_in_blocks ? 1 : 0;
+        uint32_t held = part < lead_in_blocks ? bench->slots - 1 : bench->slots;
         uint32_t phase = phase_of(bench, part, tracks, &random);
         place_in_file(bench, i, tracks, &random);
-        set_track(bench, i, bench->slots - missing, phase);
+        set_track(bench, i, held, phase, flat_out ? (uint64_t)held * bench->block_bytes : phase);
     }
     free(parts);
     return 0;
 }
 
+int bench_set_tracks(struct bench *bench, uint32_t tracks, uint64_t seed, uint32_t *lead_in_blocks,
+                     struct error *error)
+{
+    *lead_in_blocks = count_lead_in(bench, tracks);
+    return set_all(bench, tracks, seed, *lead_in_blocks, false, error);
+}
+
 int bench_set_flood(struct bench *bench, uint32_t tracks, uint64_t seed, struct error *error)
 {
-    uint64_t random = seed;
-    if (make_ready(bench, tracks, error) != 0)
+    if (set_all(bench, tracks, seed, 0, true, error) != 0)
         return -1;
-    for (uint32_t i = 0; i < tracks; i++) {
-        place_in_file(bench, i, tracks, &random);
-        set_track(bench, i, bench->slots, (uint64_t)bench->slots * bench->block_bytes);
-        if (!bench->plan->direct) /* a second time they would come from the cache */
-            bench->tracks[i].end_block =
-                bench->slots + bench->tracks[i].region_blocks / sharers(bench, tracks);
-    }
+    if (bench->plan->direct)
+        return 0;
+    for (uint32_t i = 0; i < tracks; i++) /* a second time they would come from the cache */
+        bench->tracks[i].end_block =
+            bench->slots + bench->tracks[i].region_blocks / sharers(bench, tracks);
     return 0;
 }
