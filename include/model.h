@@ -28,7 +28,7 @@ enum model_fault_kind {
     MODEL_FAULT_ERROR, /* EIO */
     MODEL_FAULT_SHORT, /* half of it comes */
     MODEL_FAULT_LATE,  /* it comes `late_s` later */
-    MODEL_FAULT_WRONG, /* a byte of it is not what was written */
+    MODEL_FAULT_WRONG, /* it comes as zeros, not as it was written */
 };
 
 enum {

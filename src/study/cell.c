@@ -25,8 +25,8 @@ enum { CONFIRM_STRETCH_MOST = 2 };
 /* Where stalls were seen, holding a count lasts for so many of them, within a bound. */
 static const double stalls_to_meet = 3, stalls_most_s = 120;
 
-/* A count this far below the one that short trials pointed to: the drive has slowed down. */
-static const double slowed_share = 0.9;
+/* A count this far below what was seen at first: the drive has slowed down. */
+static const double slowed_share = 0.85;
 
 /* Where all tracks ask at once, a trial must see several of these moments. */
 enum { ALIGNED_BLOCKS = VERDICT_WINDOWS };
@@ -65,6 +65,7 @@ static void note_stalls(struct cell *cell, uint32_t seen, double worst_s, double
 
 static void warn_of_slowing(struct cell *cell)
 {
+    cell->slowed = true;
     result_warn(cell->result, "slowed",
                 "the drive was faster at first and slowed down within seconds, as one does that "
                 "grows hot or whose cache runs out; the count is what it carries then");
@@ -267,6 +268,17 @@ static uint32_t answer_of(const struct cell_search *search)
     return search->sustained > 0 ? search->sustained : search->knee;
 }
 
+/* Held, the drive carries far less than it did in short trials and flat out; neither alone says so,
+ * as both have noise. */
+static bool has_slowed(const struct bench *bench, const struct cell *cell,
+                       const struct cell_search *search)
+{
+    double rate = (double)format_bytes_per_second(&bench->plan->format);
+    return search->sustained > 0 && cell->result->stalls.seen == 0 &&
+           search->sustained < slowed_share * search->knee &&
+           search->sustained * rate < slowed_share * search->flood_bytes_per_second;
+}
+
 int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
 {
     struct cell_search *search = &cell->searches[cell->search_count];
@@ -291,8 +303,7 @@ int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
     search->comfortable = ramp.comfortable;
     search->capped = ramp.capped;
     search->irregular = ramp.irregular;
-    if (ramp.sustained > 0 && ramp.sustained < slowed_share * ramp.knee &&
-        cell->result->stalls.seen == 0)
+    if (has_slowed(bench, cell, search))
         warn_of_slowing(cell);
     warn_of_sharing(bench, cell, search);
     cell->search_count++;

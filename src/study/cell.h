@@ -36,6 +36,7 @@ struct cell {
     uint32_t slots;
     double block_s;           /* that one block plays */
     double dispersion_blocks; /* how unevenly the drive answers, flat out */
+    bool slowed;              /* since it was first read */
 };
 
 /* One search: flat out, ramp, confirm. Adds to the cell; on error what was tried stays noted. */

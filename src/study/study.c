@@ -32,7 +32,8 @@ struct study {
     struct result *result;
     const struct plan *plan;
     struct cell cells[PLAN_BLOCK_SIZES_MAX]; /* of the drive under test */
-    struct limit_flood beside;               /* flat out at a size outside the list */
+    struct limit_flood beside;               /* flat out at a size outside the list ... */
+    struct limit_flood now;                  /* ... and at the one on it, if that has slowed down */
     struct guards guards;                    /* of the drive under test */
     uint64_t started_ns;
     uint32_t searches_done, searches;
@@ -160,8 +161,29 @@ static int measure_cells(struct study *study, struct error *error)
     return measure_again(study, error);
 }
 
+static int flood_at(struct study *study, uint32_t block_bytes, struct limit_flood *seen,
+                    struct error *error)
+{
+    const struct cell_search *search = &study->cells[0].searches[0];
+    double expected = search->flood_bytes_per_second;
+    struct flood_outcome flood;
+    if (bench_set_block(&study->bench, block_bytes, error) != 0)
+        return -1;
+    /* As many tracks as the size measured was read with, as far as the rings go. */
+    uint32_t tracks = search->flood_tracks < study->bench.tracks_limit ? search->flood_tracks
+                                                                       : study->bench.tracks_limit;
+    bench_shorten_queue(&study->bench, expected);
+    if (flood_run(&study->bench, tracks, flood_seconds(block_bytes, expected), 0, study->plan->seed,
+                  &flood, error) != 0)
+        return -1;
+    *seen = (struct limit_flood){.block_bytes = block_bytes,
+                                 .bytes_per_second = flood.bytes_per_second};
+    return 0;
+}
+
 /* Bandwidth or reads per second is told from how the flood changes with the block size; where only
- * one is measured, a glance at another is needed. */
+ * one is measured, a glance at another is needed. On a drive that has slowed down since, that takes
+ * a second glance at the size measured. */
 static int flood_beside(struct study *study, struct error *error)
 {
     const struct plan *plan = study->plan;
@@ -169,21 +191,9 @@ static int flood_beside(struct study *study, struct error *error)
         return 0;
     uint32_t only = plan->block_bytes[0];
     uint32_t other = only > PLAN_BLOCK_BYTES_MIN ? only / 2 : only * 2;
-    double expected = study->cells[0].searches[0].flood_bytes_per_second;
-    struct flood_outcome flood;
-    if (bench_set_block(&study->bench, other, error) != 0)
+    if (study->cells[0].slowed && flood_at(study, only, &study->now, error) != 0)
         return -1;
-    /* As many tracks as the size measured was read with, as far as the rings go. */
-    uint32_t tracks = study->cells[0].searches[0].flood_tracks;
-    if (tracks > study->bench.tracks_limit)
-        tracks = study->bench.tracks_limit;
-    bench_shorten_queue(&study->bench, expected);
-    if (flood_run(&study->bench, tracks, flood_seconds(other, expected), 0, plan->seed, &flood,
-                  error) != 0)
-        return -1;
-    study->beside =
-        (struct limit_flood){.block_bytes = other, .bytes_per_second = flood.bytes_per_second};
-    return 0;
+    return flood_at(study, other, &study->beside, error);
 }
 
 static void name_limits(struct study *study, struct result_volume *volume)
@@ -195,6 +205,8 @@ static void name_limits(struct study *study, struct result_volume *volume)
             (struct limit_flood){.block_bytes = volume->cells[i].block_bytes,
                                  .bytes_per_second = volume->cells[i].flood_bytes_per_second};
     limit_fit(floods, count, &volume->fit);
+    if (study->now.block_bytes > 0)
+        floods[0] = study->now;
     floods[count++] = study->beside;
     for (size_t i = 0; i < volume->cell_count; i++) {
         struct result_cell *cell = &volume->cells[i];
@@ -263,6 +275,7 @@ static int measure_drive(struct study *study, size_t index, struct error *error)
         return -1;
     memset(study->cells, 0, sizeof study->cells);
     memset(&study->beside, 0, sizeof study->beside);
+    memset(&study->now, 0, sizeof study->now);
     for (size_t i = 0; i < plan->block_size_count; i++) {
         if (result_add_cell(volume, plan->block_bytes[i]) == NULL)
             return error_set(error, ERROR_ENVIRONMENT, "out of memory for the result");
