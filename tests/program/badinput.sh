@@ -52,6 +52,20 @@ bad --container mp3
 bad --container ""
 bad --io cached
 bad --engine nonsense
+for start in "" aligne Aligned 0; do
+    bad --start "$start"
+done
+for layout in "" interleave SEQUENTIAL 1; do
+    bad --layout "$layout"
+done
+for model in "" : model model: model:nonsense model:rate model:rate= model:rate=fast \
+    model:rate=-1M model:rate=0 model:hdd-7200,speed=3 model:rate=1M, model:,rate=1M \
+    model:rate=1M,stall=2s model:rate=1M,stripe=4 model:rate=1M,fail=soon \
+    model:HDD-7200; do
+    refused 2 --engine run --engine "$model"
+done
+refused 2 "--device simulated" run --device simulated "$drive"
+refused 2 "--io buffered" run --engine model:hdd-7200 --io buffered
 for value in 0 -1 nan inf 0.1 1e9 "" 5m s 0x5 1e999; do
     bad --trial "$value"
 done
@@ -115,7 +129,7 @@ expect_output version "trackramp "
 try help "$program" run --help
 for option in --block-size --sample-rate --encoding --channels --container --io --engine \
     --readers --queue-depth --buffer --device --frames --trial --repeat --max-tracks --pool-size \
-    --seed --json --keep; do
+    --seed --start --layout --json --keep; do
     expect_output help "$option"
 done
 try help "$program" --help
