@@ -13,6 +13,9 @@ static const double wide_spread = 0.05;
 /* What a count may be off by (docs/method.md). */
 static const double same_share = 0.02;
 
+/* A count this near the knee did not suffer from stalls. */
+static const double rode_out_share = 0.95;
+
 static uint64_t median_of(const struct cell *cell, uint32_t (*value)(const struct cell_search *))
 {
     uint64_t values[CELL_SEARCHES_MAX];
@@ -96,7 +99,8 @@ static void use_search(struct result_cell *result, const struct cell_search *sea
 }
 
 /* The ring that plays on through the worst stall: a block is played before its slot asks for the
- * next, and one may just have been asked for when the drive fell silent. */
+ * next, and one may just have been asked for when the drive fell silent. Where the count that was
+ * held, with stalls in it, is nearly the knee, the ring has shown that it is long enough. */
 static void advise_on_stalls(const struct cell *cell)
 {
     struct result_cell *result = cell->result;
@@ -108,7 +112,8 @@ static void advise_on_stalls(const struct cell *cell)
     if (stalls->seen == 0)
         return;
     double wanted_s = stalls->worst_s + 2 * cell->block_s;
-    if (wanted_s > cell->slots * cell->block_s)
+    bool rode_it_out = !result->irregular && result->sustained >= rode_out_share * result->knee;
+    if (!rode_it_out && wanted_s > cell->slots * cell->block_s)
         stalls->ride_out_s = ceil(2 * wanted_s) / 2;
     double a_minute = 60 * stalls->seen / stalls->observed_s;
     if (result->irregular)
