@@ -126,10 +126,12 @@ int flood_run(struct bench *bench, uint32_t tracks, double seconds,
     memset(&course, 0, sizeof course);
     bench->progress.doing = "reading flat out";
     if (bench_set_flood(bench, tracks, seed, error) != 0 ||
-        bench_cool_files(bench, &resident, error) != 0 ||
-        readers_start(&readers, &bench->readers, bench->tracks, tracks, NULL, error) != 0)
+        bench_cool_files(bench, &resident, error) != 0)
         return -1;
+    /* Before the first read: all there is to read may take a moment. */
     storage_count(&bench->devices, &counters);
+    if (readers_start(&readers, &bench->readers, bench->tracks, tracks, NULL, error) != 0)
+        return -1;
     stalls_init(&course.stalls, expected_bytes_per_second / bench->block_bytes);
     moment_look(&course.start, bench, NULL);
     course.warm = course.half = course.now = course.start;
