@@ -1,7 +1,7 @@
 #!/bin/sh
-# The answer on a drive of known speed, from trials of the default length: right within 2 %, found
-# within a minute, and the limit called by its name. Tracks that the drive carries: its bytes a
-# second over a track's, or its reads a second x block size over a track's bytes a second.
+# The answer on a drive of known speed, from trials of the default length: right within 2 %, and the
+# limit called by its name. `make speeds` measures many more. Tracks that the drive carries: its
+# bytes a second over a track's, or its reads a second x block size over a track's bytes a second.
 . tests/rig/lib.sh
 make_dir drive
 
@@ -32,6 +32,3 @@ measure bandwidth bytes=20000000 222.3 231.3 disk-bandwidth --block-size 64K
 measure reads reads=600 109.3 113.7 disk-iops --block-size 16K
 # 226.8 again, within 3 %: blocks that last for 12 s, in trials of 5 s
 measure large bytes=20000000 220.0 233.6 disk-bandwidth --block-size 1M --buffer 4
-# 20,000,000 / 288,000 = 69.4, within 2 tracks
-measure stereo bytes=20000000 67.4 71.4 disk-bandwidth --block-size 64K --sample-rate 48000 \
-    --encoding pcm24 --channels 2
