@@ -260,30 +260,26 @@ int options_parse_run(struct run_options *options, int argc, char **argv, struct
 
 static void print_model(FILE *out)
 {
-    fputs("\nA modelled drive (--engine model:SPEC) is read in virtual time, for what a drive that "
-          "is not\n"
-          "at hand would do; DIR is not needed. SPEC is one of these, changed by pairs behind it, "
-          "or\n"
-          "pairs alone:\n",
+    fputs("\nA modelled drive (--engine model:SPEC) is read in virtual time, for what a drive\n"
+          "that is not at hand would do; DIR is not needed. SPEC is one of these, changed by\n"
+          "pairs behind it, or pairs alone:\n",
           out);
     for (const struct model_preset *preset = model_presets; preset->name != NULL; preset++)
-        fprintf(out, "  %-22s  %s\n", preset->name, preset->help);
-    fputs(
-        "  position=TIME           to a place on the drive, of each read (spread=constant, uniform "
-        "or\n"
-        "                          exponential); depth=COUNT of them overlap\n"
-        "  rate=BYTES              a second of transfer, one read at a time; overhead=TIME of "
-        "each\n"
-        "  split=BYTES             a read that is larger is several\n"
-        "  rpm=COUNT, seek=LEAST:MOST, capacity=BYTES, order=oldest|nearest    a disk\n"
-        "  stripe=MEMBERSxUNIT     so many of them, striped\n"
-        "  slow=SHARE@TIME         of its speed, once it has been read for so long; slow-rest=TIME "
-        "of\n"
-        "                          rest makes it fast again\n"
-        "  stall=LENGTH@EVERY      answers nothing for so long; stall-random: at random times\n"
-        "  fail=TIME, short=TIME, wrong=TIME, late=TIME:BY    a read that goes wrong; also\n"
-        "                          device-gone=TIME, memory=BYTES, data=yes|no\n",
-        out);
+        fprintf(out, "  %-18s  %s\n", preset->name, preset->help);
+    fputs("  position=TIME       to a place on the drive, of each read (spread=constant,\n"
+          "                      uniform or exponential); depth=COUNT of them overlap\n"
+          "  rate=BYTES          a second of transfer, one read at a time; overhead=TIME of each\n"
+          "  split=BYTES         a read that is larger is several\n"
+          "  rpm=COUNT           a disk, with seek=LEAST:MOST, capacity=BYTES and\n"
+          "                      order=oldest|nearest\n"
+          "  stripe=MEMBERSxUNIT so many of them, striped\n"
+          "  slow=SHARE@TIME     of its speed, once it has been read for so long;\n"
+          "                      slow-rest=TIME of rest makes it fast again\n"
+          "  stall=LENGTH@EVERY  answers nothing for so long; stall-random: at random times\n"
+          "  fail=TIME           a read fails; short, wrong: or comes so; late=TIME:BY\n"
+          "  device-gone=TIME    the audio device vanishes\n"
+          "  memory=BYTES        that rings find; data=yes|no: reads bring what files hold\n",
+          out);
 }
 
 void options_print_run(FILE *out)
