@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the machine withholds caps the count, by its name, or is an error with a way out; it is never
-# a crash: descriptors, address space, io_uring.
+# a crash: descriptors, address space, io_uring, the processor.
 . tests/rig/lib.sh
 need_command prlimit strace
 
@@ -93,3 +93,16 @@ for mebibytes in 16 32 64 128; do
     esac
     expect_empty "$work/narrow-$mebibytes"
 done
+
+# --- the processor ------------------------------------------------------------------------------
+
+# A drive without a limit, and tracks whose samples are much work: alone, so that what fills the
+# processor is ours.
+try crowded "$program" run --trial 0.5 --repeat 1 --block-size 256K --buffer 0.2 --device clock \
+    --engine model:infinite --sample-rate 192000 --encoding pcm24 --channels 8 \
+    --json "$work/crowded.json"
+expect_done crowded
+expect_json "$work/crowded.json" '.volumes[0].blocks[0] | .limit == "cpu" and
+    .tracks.sustained > 0 and .evidence.tracks > .tracks.sustained and
+    .evidence.late_callbacks_percent > 5 and .evidence.callback_percent > 60'
+expect_output crowded "CPU"
