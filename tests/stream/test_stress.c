@@ -21,7 +21,9 @@
  * and no fault may pass unnoticed.
  */
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_THREAD__
+enum { DRIVES = 100 };
+#elif defined __SANITIZE_ADDRESS__
 enum { DRIVES = 500 };
 #else
 enum { DRIVES = 4000 };
