@@ -3,6 +3,7 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 CC ?= gcc
 BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 PACKAGES := sndfile portaudio-2.0 liburing mount libudev jansson
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 ifneq ($(WERROR),0)
@@ -70,11 +71,14 @@ test-deps:
 
 # Recursion: wildcards and pkg-config must see what deps has installed.
 try: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	$(BUILD)/trackramp run --block-size 4K,32K,256K --repeat 1 --trial 2 .
 
+# One step after another, as tests that keep time want the machine to themselves; compiling does not.
 check: deps test-deps
-	@$(MAKE) --no-print-directory lint test asan tsan
+	@for step in lint test asan tsan; do \
+		$(MAKE) --no-print-directory -j$(JOBS) $$step || exit; \
+	done
 
 test: $(BUILD)/trackramp $(TEST_PROGRAMS)
 	@BUILD=$(BUILD) tests/run.sh $(TEST_PROGRAMS) $(SCRIPTS)
