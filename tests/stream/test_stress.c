@@ -22,11 +22,11 @@
  */
 
 #ifdef __SANITIZE_THREAD__
-enum { DRIVES = 100 };
+enum { DRIVES = 60 };
 #elif defined __SANITIZE_ADDRESS__
 enum { DRIVES = 500 };
 #else
-enum { DRIVES = 4000 };
+enum { DRIVES = 2000 };
 #endif
 enum { PERIOD_FRAMES = 256, RATE_HZ = 48000, FILL_PERIODS = 400, PLAY_PERIODS = 500 };
 
