@@ -25,7 +25,7 @@ enum { CONFIRM_STRETCH_MOST = 2 };
 /* Where stalls were seen, holding a count lasts for so many of them, within a bound. */
 static const double stalls_to_meet = 3, stalls_most_s = 120;
 
-/* A count this far below what was seen at first: the drive has slowed down. */
+/* Less than this of what was seen at first: the drive has slowed down. */
 static const double slowed_share = 0.85;
 
 /* Where all tracks ask at once, a trial must see several of these moments. */
@@ -268,15 +268,22 @@ static uint32_t answer_of(const struct cell_search *search)
     return search->sustained > 0 ? search->sustained : search->knee;
 }
 
-/* Held, the drive carries far less than it did in short trials and flat out; neither alone says so,
- * as both have noise. */
-static bool has_slowed(const struct bench *bench, const struct cell *cell,
-                       const struct cell_search *search)
+/* Where the count that was held lies far below what short trials pointed to, reading flat out again
+ * says whether the drive has slowed down. Luck or a busy machine may be the cause as well. */
+static int look_for_slowing(struct bench *bench, struct cell *cell,
+                            const struct cell_search *search, struct error *error)
 {
-    double rate = (double)format_bytes_per_second(&bench->plan->format);
-    return search->sustained > 0 && cell->result->stalls.seen == 0 &&
-           search->sustained < slowed_share * search->knee &&
-           search->sustained * rate < slowed_share * search->flood_bytes_per_second;
+    double before = search->flood_bytes_per_second;
+    struct flood_outcome flood;
+    if (search->sustained == 0 || cell->result->stalls.seen > 0 ||
+        search->sustained >= slowed_share * search->knee)
+        return 0;
+    if (flood_run(bench, search->flood_tracks, flood_seconds(bench->block_bytes, before), before,
+                  trial_seed(bench, cell), &flood, error) != 0)
+        return -1;
+    if (flood.bytes_per_second < slowed_share * before)
+        warn_of_slowing(cell);
+    return 0;
 }
 
 int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
@@ -303,8 +310,8 @@ int cell_measure(struct bench *bench, struct cell *cell, struct error *error)
     search->comfortable = ramp.comfortable;
     search->capped = ramp.capped;
     search->irregular = ramp.irregular;
-    if (has_slowed(bench, cell, search))
-        warn_of_slowing(cell);
+    if (look_for_slowing(bench, cell, search, error) != 0)
+        return -1;
     warn_of_sharing(bench, cell, search);
     cell->search_count++;
     return 0;
